@@ -73,8 +73,10 @@ def with_form(name: str, form: str) -> str:
         return "fill it in; "
     if hidden(name) != name:
         return ""  # in another spelling nobody would know a secret as one
-    lower = name.lower()
-    tries = (re.sub(r"[^a-z0-9]+", filler, lower).strip("-") for filler in ("-", ""))
+    lower = re.sub(r"^[a-z0-9]+://([^/]+).*", r"\1", name.lower())  # an address of a bucket
+    words = re.findall("[a-z0-9]+", lower)
+    # As many of its words as fit, perhaps all.
+    tries = (filler.join(words[:end]) for end in range(len(words), 0, -1) for filler in ("-", ""))
     near = next((each for each in tries if re.fullmatch(form, each)), None)
     return f"write for example {near}; " if near else ""
 

@@ -167,6 +167,9 @@ class Model(BaseModel):
     off: ClassVar[str] = ""
     """The object that false in its place means, if its keys do not tell."""
 
+    one_key: ClassVar[bool] = False
+    """Whether each entry of a list has one of its keys alone."""
+
     plain: ClassVar[str] = ""
     """Remedy for a text, a number, true or false in place of the object; empty: name its keys."""
 

@@ -102,6 +102,8 @@ class Fallback(Model):
     )
     on_demand: OnDemand | None = optional(None, "The on-demand twin; the last step of a chain.")
 
+    one_key: ClassVar[bool] = True
+
     plain: ClassVar[str] = (
         "write `[{onDemand: {maxNodes: 2}}]`, or `[{pool: NAME}]`, or leave it out for none"
     )

@@ -45,7 +45,7 @@ def repaired(given: Any, pattern: str) -> str | None:
     tries += [*_dates(plain), *_accounts(tries[2])]
     if pattern == AZURE_REGION:
         tries.append(plain.lower().replace(" ", ""))  # as the portal shows it
-    if re.fullmatch(r"/?[\w.-]+(/[\w.-]+)+", plain):
+    if re.fullmatch(r"(https:/)?/?[\w.-]+(/[\w.-]+)+", plain):
         tries.append(plain.rpartition("/")[2])  # a name at the end of a path
     if time := re.fullmatch(r"(\d+)\s*([a-z]+)", plain.lower()):
         unit = _UNITS.get(time[2], time[2])

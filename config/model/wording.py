@@ -11,6 +11,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from config.base.hiding import hidden, secret_in
+from config.base.near import with_form
 from config.base.problems import Problem
 from config.model import repairs
 from config.model.fields import FORMS, KINDS, RANGE, Model, alternatives
@@ -297,7 +298,8 @@ def _form(pattern: str, place: Place, given: Any) -> str:
         if re.fullmatch(other, str(given)):
             return remedy.format(hidden(str(given)))
     if pattern in FORMS:
-        return FORMS[pattern]
+        named = "lower-case letters" in FORMS[pattern] and "user" not in FORMS[pattern]
+        return (with_form(str(given).partition("@")[0], pattern) if named else "") + FORMS[pattern]
     example = "".join(f"write for example {example!r}; " for example in place.examples[:1])
     meaning = _meaning(place, "; ")
     # Words and an example say more to most people than a pattern.

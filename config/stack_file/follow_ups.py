@@ -32,8 +32,8 @@ def independent(of_rules: Sequence[Problem], reading: Reading) -> Iterator[Probl
     unknown = " ".join(each.path for each in read if each.what == NOT_A_KEY)
     errors = [*read, *(each for each in of_rules if not each.warning)]
     wrong = {each.path for each in errors}
-    old_version = any(each.path == _VERSION for each in of_rules)
     user = reading.mended.as_written
+    old_version = any(each.path in (_VERSION, user(_VERSION)) for each in [*of_rules, *read])
     unknown_place = any(each.path == "cloud.location" and each.warning for each in of_rules)
     chains_unclear = any(_OF_A_CHAIN.match(each.path) for each in errors)
     for each in of_rules:

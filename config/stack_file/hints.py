@@ -7,10 +7,9 @@ In this order: another spelling of a key that is valid here, another tool's name
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
-from types import UnionType
-from typing import Any, Union, get_args, get_origin
+from typing import Any, get_origin
 
 from pydantic.alias_generators import to_camel
 
@@ -20,13 +19,12 @@ from config.clouds.provider_properties import place_of
 from config.clouds.registry import Registration
 from config.clouds.tables import ForeignKey
 from config.model.fields import Model
-from config.model.structure import by_key, models
+from config.model.structure import by_key, field_at, models
+from config.stack_file.places import field_in, likeliest, places_in, shallowest
+from config.stack_file.written_out import fits
 
 HERE = "."
 """The object that has the key itself: what the key holds belongs to it."""
-
-_MOST = 2
-"""Places that a remedy names."""
 
 _SURELY = 0.9
 """The likeness that counts more than the same key at another place."""
@@ -39,7 +37,16 @@ _TELLING = 6
 _GENERAL = ("enabled", "enable", "version", "config", "metadata", "template", "schedule", "sharing")
 """Keys that mean something else in each object."""
 
-_POOL = re.compile(r"pools\[\d+\]|systemPool")
+_POOL = re.compile(r"pools\[\d*\]|systemPool")
+
+_ADDS_NOTHING = ("time", "type", "name", "value", "date", "block", "mode", "level", "number")
+"""Ends of other tools' keys that ours go without: `startTime` for `start`."""
+
+_SAME_BEGINNING = 8
+"""Letters with which a key of the same object begins as well, before another object's is named."""
+
+_UNDER = re.compile(r"write `(\w+)\b.* under `(?:[\w-]+:)?([\w.]+)`")
+"""A remedy that names the place of a key."""
 
 
 class Hints:
@@ -54,12 +61,20 @@ class Hints:
     ) -> None:
         self._registration, self._types, self._prefix = registration, types, prefix
         self._clouds = [registration] if registration else registry.registrations()
+        self.given: Collection[str] = ()
+        """Top keys of the file."""
 
     def __call__(
-        self, key: str, model: type[Model], path: str, beside: Container[str] = ()
+        self,
+        key: str,
+        model: type[Model],
+        path: str,
+        beside: Collection[str] = (),
+        item: Any = None,
     ) -> tuple[str, str | None]:
         """Return the remedy for an unknown key of the object at `path`, which has the keys
-        `beside`, and the key it means.
+        `beside`, and the key it means, with / before it if it is a path from the top. `item` is
+        the key's value.
         """
         fields = self.valid_keys(model, path)
         if same := _same(key, fields):
@@ -72,13 +87,17 @@ class Hints:
             return foreign.then, None
         if foreign:
             remedy = foreign.remedy or in_its_place(own)
-            follows = not foreign.remedy or own == HERE
-            return remedy, own if follows and own else None
-        places = _shallowest(key, _places(model, "")) or _shallowest(key, self._everywhere)
+            if foreign.remedy and own != HERE:
+                return remedy, self._under(key, remedy, model, item)
+            return remedy, own if own.split(".")[0] in (HERE, "", *fields) else f"/{own}"
+        if short := self._as_here(key, model, fields, item):
+            return in_its_place(short), short
+        inside = shallowest(key, places_in(model, ""))
+        places = inside or shallowest(key, self._everywhere)
         if near := nearest(key, fields, _SURELY if places else NEAR):
             return f"did you mean `{near}`?", near
         if key in self._types:
-            return f"its place is `{self._prefix}{key}`, beside the others", None
+            return f"its place is `{self._prefix}{key}`, beside the others", f"/{key}"
         if other := opposite(key, fields):
             remedy = f"write `{other}: false` for `{key}: true`: the meaning is the other way round"
             return remedy, None
@@ -93,13 +112,58 @@ class Hints:
             places = [place for place in places if place.startswith("pools[")] or places
         if not places and (near := nearest(key, fields, HINT)):
             return f"did you mean `{near}`? {keys_here(fields)}", None
+        numbers = re.search(r"\d", str(item)) is not None
+        if not places and (near := _begins_as(key, fields)) and numbers:
+            return f"did you mean `{near}`? {keys_here(fields)}", None
         if not places and (known := self._foreign_elsewhere(key, path)):
             return known, None
-        return _move_it(places) if places else keys_here(fields), None
+        if not places:
+            return keys_here(fields), None
+        if inside:
+            places = likeliest(
+                places,
+                item,
+                lambda place: field_at(model, place),
+                lambda name, place: self._foreign(name, f"{path}.{place}"),
+                beside,
+            )
+            return self._move_it(places), places[0] if len(places) == 1 else None
+        return self._moved(places, item, path, self.given, alone=[*beside] == [key])
 
-    def of_the_file(self, key: str, given: Container[str]) -> tuple[str, str | None]:
-        """Return the remedy for an unknown top key, and the top key that it means. `given`: the
-        right top keys of the file.
+    def _moved(
+        self,
+        places: list[str],
+        item: Any,
+        path: str,
+        given: Collection[str],
+        alone: bool = False,
+    ) -> tuple[str, str | None]:
+        """Return remedy and meaning of a key whose place is elsewhere in the file; `alone`: it is
+        the only one of its object.
+        """
+        places = likeliest(
+            places, item, lambda place: field_in(self._types, place), self._foreign, given
+        )
+        place, pool = places[0], _POOL.match(path)
+        if pool and place.startswith("pools[]."):
+            place = pool[0] + place[len("pools[]") :]
+            above, key = place.rpartition(".")[::2]
+            if path.startswith(f"{above}."):
+                levels = path[len(above) :].count(".")
+                higher = "one level" if levels == 1 else f"{levels} levels"
+                beside = re.split(r"[.\[]", path[len(above) + 1 :])[0]
+                if alone and levels == 1 and "[" not in path[len(above) :]:
+                    return f"write `{key}` in place of `{beside}`", f"/{place}"
+                return f"its place is {higher} higher: indent it as `{beside}`", f"/{place}"
+        return self._move_it(places), f"/{place}" if len(
+            places
+        ) == 1 and "[]" not in place else None
+
+    def of_the_file(
+        self, key: str, given: Collection[str], item: Any = None
+    ) -> tuple[str, str | None]:
+        """Return the remedy for an unknown top key with the value `item`, and the top key that it
+        means, or a path with / before it. `given`: the right top keys of the file.
         """
         if key.startswith("x-"):
             return "remove it: define an anchor where its value is used first", None
@@ -111,8 +175,8 @@ class Hints:
             if near in given:
                 return f"remove it: `{self._prefix}{near}` stands there already", None
             return f"did you mean `{near}`? write `{self._prefix}{near}`", near
-        places = [near] if near else _shallowest(key, self._everywhere)
-        return _move_it(places) if places else keys_here(self._types), None
+        places = [near] if near else shallowest(key, self._everywhere)
+        return self._moved(places, item, "", given) if places else (keys_here(self._types), None)
 
     def valid_keys(self, model: type[Model], path: str) -> list[str]:
         """Return the keys of the object at `path` that the file's cloud has."""
@@ -129,9 +193,47 @@ class Hints:
 
     def _foreign(self, key: str, path: str) -> ForeignKey | None:
         """Return the meaning of another tool's key of the object at `path`."""
-        place = re.sub(r"\[\d+\]", "", _POOL.sub("pool", path, count=1))
+        place = re.sub(r"\[\d*\]", "", _POOL.sub("pool", path, count=1))
         found = (cloud.foreign_keys().get((place, bare(key))) for cloud in self._clouds)
         return next(filter(None, found), None)
+
+    def _under(self, key: str, remedy: str, model: type[Model], item: Any) -> str | None:
+        """Return the place that a remedy names, if the value belongs there as it is."""
+        named = _UNDER.match(remedy)
+        if not named:
+            return None
+        name, around = named.groups()
+        of_the_file = around.split(".")[0] in self._types
+        place = f"{around}.{name}"
+        field = field_in(self._types, place) if of_the_file else field_at(model, place)
+        alike = bare(key) in bare(name) or bare(name) in bare(key)
+        if field is None or not (alike or fits(item, field)):
+            return None
+        return f"/{place}" if of_the_file else place
+
+    def _as_here(self, key: str, model: type[Model], fields: list[str], item: Any) -> str | None:
+        """Return the key of this object that another tool's means, by its name in another object,
+        or with an end that adds nothing.
+        """
+        for cloud in self._clouds:
+            for (_, name), foreign in cloud.foreign_keys().items():
+                if name == bare(key) and foreign.key in fields and not foreign.remedy:
+                    return foreign.key
+        ends = (bare(key).removesuffix(end) for end in _ADDS_NOTHING if bare(key).endswith(end))
+        short = next(filter(None, (_same(each, fields) for each in ends)), None)
+        return short if short and fits(item, by_key(model)[short]) else None
+
+    def _move_it(self, places: list[str]) -> str:
+        """Return a remedy that names places, and what each is for if there are several."""
+        if len(places) == 1:
+            return f"its place is `{places[0]}`"
+        words = []
+        for place in places:
+            field = field_in(self._types, place)
+            about = field.description or "" if field and any(models(field.annotation)) else ""
+            about = about.partition(". ")[0].rstrip(".")
+            words.append(f"`{place}`" + (f" ({about[0].lower()}{about[1:]})" if about else ""))
+        return f"its place is {' or '.join(words)}"
 
     def _foreign_elsewhere(self, key: str, path: str) -> str | None:
         """Return the remedy for another tool's key that belongs to another object."""
@@ -150,7 +252,7 @@ class Hints:
                     return f"remove it here, and under `{there}` {foreign.remedy}"
                 if f"{there}.{foreign.key}" == path:
                     return "take the key away, and write what it holds one level higher"
-                return _move_it([f"{there}.{foreign.key}"])
+                return self._move_it([f"{there}.{foreign.key}"])
         return None
 
     def _of_another_cloud(self, key: str, model: type[Model], path: str) -> str | None:
@@ -176,7 +278,7 @@ class Hints:
             place
             for top, annotation in self._types.items()
             for model in models(annotation)
-            for place in _places(
+            for place in places_in(
                 model, f"{top}[]." if get_origin(annotation) is tuple else f"{top}."
             )
         ]
@@ -192,33 +294,14 @@ def in_its_place(key: str) -> str:
     return f"write `{key}` in its place"
 
 
-def _move_it(places: Iterable[str]) -> str:
-    return f"its place is {' or '.join(f'`{place}`' for place in places)}"
+def _begins_as(key: str, known: Iterable[str]) -> str | None:
+    """Return the known key that begins with the same letters, if there are many."""
+    return next(
+        (each for each in known if bare(each)[:_SAME_BEGINNING] == bare(key)[:_SAME_BEGINNING]),
+        None,
+    )
 
 
 def _same(key: str, known: Iterable[str]) -> str | None:
     """Return the known key that differs in capitals, `_` and `-` alone."""
     return next((each for each in known if bare(each) == bare(key)), None)
-
-
-def _places(model: type[Model], path: str) -> Iterator[str]:
-    """Yield the paths of all keys in an object and in the objects inside it."""
-    for key, field in by_key(model).items():
-        yield f"{path}{key}"
-        for inner in models(field.annotation):
-            yield from _places(inner, f"{path}{key}{'[]' if _is_list(field.annotation) else ''}.")
-
-
-def _is_list(annotation: Any) -> bool:
-    several = (
-        get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
-    )
-    return any(get_origin(one) is tuple for one in several)
-
-
-def _shallowest(key: str, places: Iterable[str]) -> list[str]:
-    """Return the least deep places of a key; none if there are more than a remedy names."""
-    found = [place for place in places if bare(place.rpartition(".")[2]) == bare(key)]
-    least = min((place.count(".") for place in found), default=0)
-    shallow = list(dict.fromkeys(place for place in found if place.count(".") == least))
-    return shallow if len(shallow) <= _MOST else []

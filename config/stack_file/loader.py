@@ -8,7 +8,7 @@ One problem must not hide another: each top key and each pool is read by itself
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Container, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, TypeVar, get_origin
 
@@ -40,6 +40,7 @@ from config.stack_file.follow_ups import independent, with_other_setting
 from config.stack_file.hints import Hints
 from config.stack_file.mending import Mended
 from config.stack_file.secrets import IsSecret
+from config.stack_file.written_out import says_value, with_right_value
 
 M = TypeVar("M", bound=Model)
 
@@ -83,7 +84,7 @@ def read_stack(
         file.settings, file.types, is_secret, prefix, file.mended.as_written
     )
     by_rules = _rule_problems(file, draft) if of_ours else []
-    problems = _joined(problems + file.reading.problems(), by_rules, file.reading.meant)
+    problems = _joined(problems + file.reading.problems(), by_rules, file.reading)
     problems = [with_other_setting(problem, others) for problem in problems]
     unknown = tuple(f"{each.path}." for each in problems if each.what == wording.NOT_A_KEY)
     beyond = [each for each in beyond if not each.path.startswith(unknown)]
@@ -101,17 +102,20 @@ class _File:
         self.problems: list[Problem] = []
         self.reading = objects.Reading()
         self.mended = self.reading.mended
+        self.mended.file, self.mended.types = raw, top_keys.top_key_types(None)
         settings = top_keys.read_top_keys(raw, outside, prefix, self.mended)
         self.registration = _registration(settings, self.mended)
         self.types = types = top_keys.top_key_types(self.registration)
         if self.registration:
             self.mended.own_taints = {each.key for each in self.registration.traits.spot_taints}
         self.mended.hint = Hints(self.registration, types, prefix)
+        self.mended.hint.given, self.mended.types, self.mended.file = settings, types, settings
         lists = [key for key, type in types.items() if get_origin(type) is tuple]
         self.mended.examples = {key: _example(key, settings) for key in lists}
         self.settings = {
             key: self.mended.value(value, types[key], key) for key, value in settings.items()
         }
+        self.mended.settle(self.settings)
 
     def draft(self, production: bool, accepts_examples: bool | None) -> Draft:
         """Read each top key by itself."""
@@ -249,7 +253,7 @@ def _rule_problems(file: _File, draft: Draft) -> list[Problem]:
 
 
 def _joined(
-    of_reading: list[Problem], of_rules: list[Problem], mended: Container[str]
+    of_reading: list[Problem], of_rules: list[Problem], reading: objects.Reading
 ) -> list[Problem]:
     """Return all problems; a rule's error joins a reading problem of the same path."""
     known = {problem.path: problem for problem in of_reading}
@@ -258,18 +262,20 @@ def _joined(
         if re.match("remove it(?!, or)", problem.remedy) and not problem.warning:
             inside = (f"{problem.path}.", f"{problem.path}[")
             known = {path: each for path, each in known.items() if not path.startswith(inside)}
-        first = known.get(problem.path)
-        if first is None or problem.warning:
+        first, place = known.get(problem.path), reading.mended.places.get(problem.path)
+        if first is None or (problem.warning and not (place and says_value(problem.remedy))):
             others.append(problem)
-        else:
-            what, remedy = f"{first.what}, and {problem.what}", f"{first.remedy}; {problem.remedy}"
-            if first.remedy.startswith("remove it"):
-                what, remedy = first.what, first.remedy
-            if problem.remedy.startswith("remove it"):
-                what, remedy = problem.what, problem.remedy  # its value does not matter
-            elif problem.path in mended:
-                remedy = problem.remedy  # the value as it was meant would be refused
-            known[problem.path] = Problem(problem.path, what, remedy)
+            continue
+        what, remedy = f"{first.what}, and {problem.what}", f"{first.remedy}; {problem.remedy}"
+        if first.remedy.startswith("remove it"):
+            what, remedy = first.what, first.remedy
+        if problem.remedy.startswith("remove it"):
+            what, remedy = problem.what, problem.remedy  # its value does not matter
+        elif place:
+            remedy = with_right_value(first.remedy, *place, problem.remedy)
+        elif problem.path in reading.meant:
+            remedy = problem.remedy  # the value as it was meant would be refused
+        known[problem.path] = Problem(problem.path, what, remedy)
     return [*known.values(), *others]
 
 

@@ -7,31 +7,41 @@ program's spelling; `Mended.written` has the user's.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container
+from collections.abc import Collection, Container, Mapping
 from dataclasses import dataclass, field
 from itertools import product
-from types import UnionType
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import Any, get_args, get_origin
+
+from pydantic.fields import FieldInfo
 
 from config.base.near import nearest
 from config.base.problems import MOST, Problem, as_path
 from config.model.fields import Model, alternatives
-from config.model.structure import by_key, field_at, holds_secret
+from config.model.structure import by_key, field_at, holds_secret, models
 from config.model.wording import NOT_A_KEY, not_a_list, not_an_object, shown
 from config.stack_file.hints import HERE, in_its_place, keys_here
-from config.stack_file.written_out import as_here, fits, flow, taken_apart, with_values, written_out
-
-Hint = Callable[[str, type[Model], str, Container[str]], tuple[str, str | None]]
-"""Key, model, path and the keys beside it -> the remedy for an unknown key, and the model's key
-that it means."""
-
-
-def without_hints(
-    key: str, model: type[Model], path: str, beside: Container[str]
-) -> tuple[str, str | None]:
-    """Return a `Hint` by likeness alone."""
-    near = nearest(key, by_key(model))
-    return (f"did you mean `{near}`?" if near else keys_here(by_key(model))), near
+from config.stack_file.places import field_in, value_at
+from config.stack_file.shapes import (
+    Hint,
+    kubernetes_form,
+    object_at,
+    reindented,
+    respelled,
+    structure,
+    without_hints,
+    written_items,
+)
+from config.stack_file.written_out import (
+    as_here,
+    as_yaml,
+    assignments,
+    fits,
+    flow,
+    only_number,
+    taken_apart,
+    with_values,
+    written_out,
+)
 
 
 @dataclass
@@ -50,6 +60,14 @@ class Mended:
     own_taints: Container[str] = ()
     """Keys of taints that the program sets on spot pools."""
     hint: Hint = without_hints
+    file: Mapping[str, Any] = field(default_factory=dict)
+    """The settings as the file has them."""
+    types: Mapping[str, Any] = field(default_factory=dict)
+    """The types of the top keys."""
+    places: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """The right place of a wrong key, and the object above it that the file has already."""
+    _moved: list[tuple[str, str, Any]] = field(default_factory=list)
+    """What stands at a wrong place: the user's path, the right place, the value."""
 
     def as_written(self, path: str) -> str:
         """Return a path as the user spells it."""
@@ -57,7 +75,7 @@ class Mended:
 
     def value(self, value: Any, annotation: Any, path: str) -> Any:
         """Return the value with every guess made, for a place of this type."""
-        annotation = _structure(annotation)
+        annotation = structure(annotation)
         if isinstance(annotation, type):
             return self._object(value, annotation, path)
         if get_origin(annotation) is tuple:
@@ -90,9 +108,27 @@ class Mended:
             self.guessed.add(path)
             self.written |= {path + as_path(key): self.as_written(path) for key in meant}
             return meant
+        assigned = assignments(value) if isinstance(value, str) else None
+        if assigned and not holds_secret(model):
+            lines = " and ".join(f"`{key}: {as_yaml(one)}`" for key, one in assigned.items())
+            self._add(path, "is text, for its lines have `=` in place of `:`", f"write {lines}")
+            self.guessed.add(path)
+            return self._object(assigned, model, path)
+        if type(value) is int and (number := only_number(model)):
+            self._add(path, not_an_object(value, model)[0], f"write `{{{number}: {value}}}`")
+            self.guessed.add(path)
+            self.written[path + as_path(number)] = self.as_written(path)
+            return {number: value}
         if not isinstance(value, dict):
             return value
-        fields = by_key(model)
+        fields, before = by_key(model), len(self.problems)
+        value, shifted = reindented(value, fields)
+        for where, place, remedy in shifted:
+            what = (
+                NOT_A_KEY if len(where) < len(place) else "is a key of the object around this one"
+            )
+            self._add(path + where, what, remedy)
+            self.written[path + place] = self.as_written(path + where)
         mended = {
             key: self.value(item, fields[key].annotation, path + as_path(key))
             for key, item in value.items()
@@ -103,6 +139,14 @@ class Mended:
                 self._unknown(
                     str(key), item, model, path, mended, self.as_written(path), beside=value
                 )
+        if {"apiVersion", "kind"} <= value.keys() - fields.keys():
+            del self.problems[before:]
+            form = kubernetes_form(value, fields, mended)
+            shown_form = f"`{'- ' if path.endswith(']') else ''}{flow(form)}`"
+            remedy = f"write {shown_form}" if form else keys_here(fields)
+            what = f"is an object of Kubernetes ({shown(value['kind'])})"
+            self._add(path, what, f"{remedy} in place of apiVersion, kind and what is beside them")
+            self.guessed.add(path)
         return mended
 
     def _unknown(
@@ -113,7 +157,7 @@ class Mended:
         path: str,
         mended: dict[Any, Any],
         user: str,
-        beside: Container[str] = (),
+        beside: Collection[str] = (),
     ) -> None:
         """Report an unknown key, and read its value at the place that the key means, if any.
 
@@ -124,15 +168,18 @@ class Mended:
         if apart := taken_apart(key, by_key(model)):
             remedy, meant, item = apart
         elif len(self.problems) < MOST:
-            remedy, meant = self.hint(key, model, path, beside or mended)
+            remedy, meant = self.hint(key, model, path, beside or mended, item)
             remedy = with_values(remedy, item)
         else:  # a hint compares many names: none for a problem that no report shows
             remedy, meant = keys_here(by_key(model)), None
-        field = field_at(model, meant) if meant else None
+        field = field_at(model, meant) if meant and not meant.startswith("/") else None
         if meant == HERE:
             self.problems.append(Problem(where, NOT_A_KEY, remedy))
             for inner, one in item.items() if isinstance(item, dict) else ():
                 self._unknown(str(inner), one, model, path, mended, where)
+            return
+        if meant and meant.startswith("/"):
+            self.elsewhere(where, meant[1:], item, remedy)
             return
         if meant is None or field is None:
             self._tell(where, remedy, path)
@@ -143,17 +190,14 @@ class Mended:
         around, place, above = mended, path, ""
         for name in outer:
             above = above or (name if name in around else "")
-            inside = around.get(name, {})
-            if not isinstance(inside, dict):
+            within = around.get(name) or {}
+            if not isinstance(within, dict):
                 self._tell(where, f"remove it: `{name}` stands there already", path)
                 return
-            around[name] = around = dict(inside)
+            around[name] = around = dict(within)
             place += as_path(name)
         place += as_path(last)
-        if remedy == in_its_place(meant):
-            item = as_here(item, field)
-        if remedy == in_its_place(meant) and fits(item, field):
-            remedy = f"write {written_out(meant, item, above)}"
+        item, remedy = self._with_value(where, meant, item, field, above, remedy)
         there = last in around
         if there and not (isinstance(item, dict) and isinstance(around[last], dict)):
             self._tell(where, f"remove it: `{meant}` stands there already", path)
@@ -161,33 +205,87 @@ class Mended:
         if there:
             remedy = f"write what it holds under `{meant}`"
         self._tell(where, remedy, path)
-        before = self.written.get(place)
+        self._put(around, last, item, field.annotation, place, where)
+
+    def _with_value(
+        self, where: str, meant: str, item: Any, field: FieldInfo, above: str, remedy: str
+    ) -> tuple[Any, str]:
+        """Return the value in our words, and the remedy with it, if that names the place alone."""
+        if remedy not in (in_its_place(meant), f"its place is `{meant}`"):
+            return item, remedy
+        self.places[where] = meant, above
+        item = as_here(item, field)
+        if fits(item, field):
+            remedy = f"write {written_out(meant, as_yaml(item), above)}"
+        return item, remedy
+
+    def elsewhere(
+        self, where: str, place: str, item: Any, remedy: str, what: str = NOT_A_KEY
+    ) -> None:
+        """Report a key whose place is elsewhere in the file, and keep its value for there."""
+        there = value_at(self.file, place)
+        if there is not None and not (isinstance(there, dict) and isinstance(item, dict)):
+            self._tell(where, f"remove it: `{place}` stands there already", "", what)
+            return
+        top, field = place.split(".")[0], field_in(self.types, place)
+        if field and item == field.default and isinstance(item, bool | int):
+            remedy = f"remove it: {as_yaml(item)} is the default of `{place}`"
+            self._tell(where, remedy, "", what)
+            return
+        if field:
+            above = top if top in self.file else ""
+            item, remedy = self._with_value(where, place, item, field, above, remedy)
+        self._tell(where, remedy, "", what)
+        if "` in place of `" in remedy:
+            self.guessed.add(where.rpartition(".")[0])
+        self._moved.append((where, place, item))
+
+    def settle(self, settings: dict[str, Any]) -> None:
+        """Read the values that stand at a wrong place at their right one."""
+        for where, place, item in self._moved:  # reading one may find more
+            top, *below = place.split(".")
+            outer, _, last = place.rpartition(".")
+            field = field_in(self.types, place)
+            model = next(models(self.types[top]), None) if top in self.types else None
+            if model and below and not any(f.is_required() for f in by_key(model).values()):
+                settings.setdefault(top, {})
+            around = object_at(settings, outer)
+            if around is None or isinstance(around.get(last), str | list | int):
+                continue
+            annotation = field.annotation if field else self.types.get(place)
+            self._put(around, last, item, annotation, place, where)
+
+    def _put(
+        self, around: dict[Any, Any], last: str, item: Any, annotation: Any, place: str, where: str
+    ) -> None:
+        """Read a value at the place that it means, beside what an object there has."""
+        there, before = around.get(last), self.written.get(place)
         self.written[place] = where
-        read = self.value(item, field.annotation, place)
-        if there:
+        read = self.value(item, annotation, place)
+        if isinstance(there, dict) and isinstance(read, dict):
             # What the object had keeps its own place in the file.
             self.written.pop(place)
             self.written |= {place: before} if before else {}
-            new = {name: one for name, one in read.items() if name not in around[last]}
+            new = {name: one for name, one in read.items() if name not in there}
             self.written |= {place + as_path(name): where + as_path(name) for name in new}
-            read = {**around[last], **new}
+            read = {**there, **new}
         around[last] = read
 
-    def _tell(self, where: str, remedy: str, path: str) -> None:
-        self.problems.append(Problem(where, NOT_A_KEY, remedy))
+    def _tell(self, where: str, remedy: str, path: str, what: str = NOT_A_KEY) -> None:
+        self.problems.append(Problem(where, what, remedy))
         if not remedy.startswith("write"):
             return
         self.told |= {path + as_path(name) for name in re.findall(r"`(\w+)\b", remedy)}
-        for name, inside in product(
+        for name, outer in product(
             re.findall(r"`(\w+)`", remedy), re.findall(r"under `(\w+)`", remedy)
         ):
-            self.told |= {f"{inside}.{name}", f"{path}.{inside}.{name}"}
+            self.told |= {f"{outer}.{name}", f"{path}.{outer}.{name}"}
 
     def _list(self, value: Any, inner: Any, path: str) -> Any:
         if isinstance(value, list):
             return [self.value(item, inner, f"{path}[{index}]") for index, item in enumerate(value)]
-        structure = _structure(inner)
-        model: type[Model] | None = structure if isinstance(structure, type) else None
+        form = structure(inner)
+        model: type[Model] | None = form if isinstance(form, type) else None
         if isinstance(value, dict) and model:
             return self._items(value, model, path)
         plain = model is None or (isinstance(value, str) and model.meant_by(value))
@@ -216,14 +314,18 @@ class Mended:
                     self._add(path, what, f"write `- {pair}{others}}}`, one a line")
                     return []
             what, remedy = not_a_list(value, self.examples.get(path), model)
+            steps, known, text = written_items(value, model)
+            remedy = text or remedy
             if named := get_args(fields[identity].annotation) if identity else ():
                 remedy += f"; {identity} is one of: {', '.join(named)}"
             self._add(path, what, remedy)
             if not any(nearest(str(key), fields) for key in value):
                 return []
-            self.written[f"{path}[0]"] = self.as_written(path)
-            self.guessed.add(f"{path}[0]")
-            return [self.value(value, model, f"{path}[0]")]
+            steps = steps if known else [value]
+            for index in range(len(steps)):
+                self.written[f"{path}[{index}]"] = self.as_written(path)
+                self.guessed.add(f"{path}[{index}]")
+            return [self.value(one, model, f"{path}[{i}]") for i, one in enumerate(steps)]
         first = next(iter(value), "t4")
         remedy = f"write each of them as `- {identity}: {first}`, its other keys below `{identity}`"
         self._add(path, not_a_list(value)[0], remedy)
@@ -236,23 +338,3 @@ class Mended:
 
     def _add(self, path: str, what: str, remedy: str) -> None:
         self.problems.append(Problem(self.as_written(path), what, remedy))
-
-
-def respelled(path: str, spelling: dict[str, str]) -> str:
-    """Return the path with its longest known beginning replaced."""
-    for end in range(len(path), 0, -1):
-        if (end == len(path) or path[end] in ".[") and path[:end] in spelling:
-            return spelling[path[:end]] + path[end:]
-    return path
-
-
-def _structure(annotation: Any) -> Any:
-    """Return an annotation's model or list type, if it has one."""
-    if get_origin(annotation) is Annotated:
-        return _structure(get_args(annotation)[0])
-    if get_origin(annotation) in (Union, UnionType):
-        several = [_structure(inner) for inner in get_args(annotation) if inner is not type(None)]
-        return several[0] if len(several) == 1 else None
-    if isinstance(annotation, type) and issubclass(annotation, Model):
-        return annotation
-    return annotation if get_origin(annotation) is tuple else None

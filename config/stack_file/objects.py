@@ -7,6 +7,7 @@ readable ones.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -20,7 +21,9 @@ from config.model import repairs
 from config.model.fields import Model, Some
 from config.model.structure import models
 from config.model.wording import NOT_A_KEY, problem_of_error
-from config.stack_file.mending import Mended, respelled
+from config.stack_file.mending import Mended
+from config.stack_file.shapes import respelled
+from config.stack_file.written_out import with_right_value
 
 M = TypeVar("M", bound=Model)
 
@@ -64,11 +67,11 @@ class Reading:
         by_path: dict[str, list[Problem]] = {}
         for found in [*self.mended.problems, *self._errors]:
             by_path.setdefault(found.path, []).append(found)
-        return [_combined(same) for same in by_path.values()]
+        return [_combined(same, self.mended.places.get(same[0].path)) for same in by_path.values()]
 
     def follows_a_guess(self, found: Problem) -> bool:
         """Return whether it reports a missing field that another problem speaks of."""
-        return found.what == "is missing" and (
+        return found.what.startswith("is missing") and (
             found.path.rpartition(".")[0] in self.mended.guessed or found.path in self.mended.told
         )
 
@@ -182,17 +185,25 @@ def unreadable(model: type[M]) -> M:
     return empty
 
 
-def _combined(same: list[Problem]) -> Problem:
-    """Join the errors of a value that fits none of several forms, or of a wrong key with a wrong
-    value.
+_OF_A_TYPE = re.compile(r"is (an object|a list|text|true or false|a number|empty)\b")
+"""Beginnings of what is wrong with a value that no message shows."""
+
+
+def _combined(same: list[Problem], place: tuple[str, str] | None) -> Problem:
+    """Join the errors of a value that fits none of several forms, or of a wrong key, with its right
+    `place`, and a wrong value.
     """
     if same[0].what.endswith("not a list"):
         same = same[:1]  # its text has none of its items' form
     first, *others = dict.fromkeys(found.remedy for found in same)
-    between = "; its value: " if same[0].what == NOT_A_KEY else "; or "
-    return Problem(
-        same[0].path, same[0].what, between.join([first, "; or ".join(others)][: 1 + bool(others)])
-    )
+    path, what = same[0].path, same[0].what
+    if place and others:
+        if same[1].what != what and not _OF_A_TYPE.match(same[1].what):
+            what = f"{what}, and {same[1].what}"
+        return Problem(path, what, with_right_value(first, *place, "; or ".join(others)))
+    between = " its value: " if first.endswith("?") else "; its value: "
+    between = between if what == NOT_A_KEY else "; or "
+    return Problem(path, what, between.join([first, "; or ".join(others)][: 1 + bool(others)]))
 
 
 @cache

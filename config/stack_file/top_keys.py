@@ -115,7 +115,7 @@ def read_top_keys(
         remedy, target = (
             (f"write `{prefix}{name}`", name)
             if name in EXAMPLES
-            else hints.of_the_file(name, settings)
+            else hints.of_the_file(name, settings, value)
         )
         what = "is not a setting of this program"
         if re.match(r"\w+[.\[]", name):
@@ -141,6 +141,9 @@ def read_top_keys(
         elif namespace:
             what = f"is in the namespace {namespace}, which this program does not read"
         path = as_path(key) if re.search(r"[.\[]", key) else key
+        if target and target.startswith("/"):
+            mended.elsewhere(path, target[1:], value, remedy, what)
+            continue
         mended.problems.append(Problem(path, what, remedy))
         if target and target not in settings:
             settings[target] = value

@@ -14,9 +14,9 @@ from pydantic.fields import FieldInfo
 
 from config.base.hiding import secret_in
 from config.base.near import bare
-from config.model.fields import alternatives
+from config.model.fields import Model, alternatives
 from config.model.repairs import others_word
-from config.model.structure import holds_secret
+from config.model.structure import by_key, holds_secret, models
 
 
 def taken_apart(key: str, fields: Mapping[str, FieldInfo]) -> tuple[str, str, Any] | None:
@@ -34,6 +34,16 @@ def taken_apart(key: str, fields: Mapping[str, FieldInfo]) -> tuple[str, str, An
     why = "a non-breaking space (U+00A0) stands in it: type" if strange else "write"
     shown = "..." if holds_secret(fields[name.strip()].annotation) else text.strip()
     return f"{why} `{name}: {shown}`, with a space after the colon", name, value
+
+
+_ASSIGNMENT = re.compile(r"\s*([A-Za-z]\w*)\s*=\s*(\"[^\"]*\"|'[^']*'|[\w.-]+)\s*")
+
+
+def assignments(text: str) -> dict[str, str | int | float] | None:
+    """Return the values of `machine = "a" maxNodes = 4`, as Terraform writes them; None for others."""
+    if not re.fullmatch(f"({_ASSIGNMENT.pattern.replace('(', '(?:')})+", text) or secret_in(text):
+        return None
+    return {key: yaml.safe_load(value) for key, value in _ASSIGNMENT.findall(text)}
 
 
 def fits(value: Any, field: FieldInfo) -> bool:
@@ -75,19 +85,28 @@ def with_values(remedy: str, item: Any) -> str:
     def value(asked: re.Match[str]) -> str:
         found = item
         for name in filter(None, asked[1].split(".")):
-            found = found.get(name) if isinstance(found, dict) else None
+            found = inside(found, name)
         plain = isinstance(found, str | int) and re.fullmatch(r"[\w:.-]{1,40}", str(found))
         return str(found) if plain and not secret_in(str(found)) else asked[2]
 
     return re.sub(r"<([\w.]*) or ([^>]+)>", value, remedy)
 
 
-def written_out(place: str, value: Any, above: str = "") -> str:
+def inside(item: Any, name: str) -> Any:
+    """Return the value of a key, or of one that ends with it after a / or in an object inside."""
+    if not isinstance(item, dict):
+        return None
+    same = (value for key, value in item.items() if str(key).rpartition("/")[2] == name)
+    inner = (inside(value, name) for value in item.values())
+    return item.get(name) or next(same, None) or next(filter(None, inner), None)
+
+
+def written_out(place: str, value: str, above: str = "") -> str:
     """Return a value at its place as YAML: `gcp: {diskType: pd-ssd}`. `above`: the first object of
     the place, if the file has it already.
     """
     *outer, last = place.split(".")
-    text = f"{last}: {_as_yaml(value)}"
+    text = f"{last}: {value}"
     if above:
         return f"`{text}` under `{'.'.join(outer)}` in its place"
     for name in reversed(outer):
@@ -95,13 +114,82 @@ def written_out(place: str, value: Any, above: str = "") -> str:
     return f"`{text}` in its place"
 
 
-def _as_yaml(value: Any) -> str:
+_VALUE = re.compile(
+    r"(?:did you mean|write(?: for example)?|use) `?(?:\w+: )?(\"[^\"]*\"|-?[\w./+-]*\w)`?"
+    r"(?:$|(?=[;,?])|(?= or more)|(?= with(?:out)? ))"
+)
+"""A remedy that begins with the value to write."""
+_SAID = re.compile(r"^(, with(out)? quotes| or more|\?)")
+"""What needs no saying where the remedy shows the value in its place."""
+
+
+def says_value(remedy: str) -> bool:
+    """Return whether a remedy begins with the value to write."""
+    return _VALUE.match(remedy) is not None
+
+
+def with_right_value(remedy: str, place: str, above: str, of_value: str) -> str:
+    """Return the remedy for a wrong key whose value is wrong as well: key and value at once, if
+    `of_value`, what to do about the value, says what to write. `place` and `above`: as in
+    `written_out`.
+    """
+    if unit := re.fullmatch(
+        r"(.*: )?write (a whole number without a unit), such as (\d+)", of_value
+    ):
+        return f"write {written_out(place, unit[3], above)}, {unit[2]}"
+    if found := _VALUE.match(of_value):
+        rest = _SAID.sub("", of_value[found.end() :]).lstrip("; ")
+        rest = rest if rest.startswith(",") or not rest else f"; {rest}"
+        return f"write {written_out(place, found[1], above)}{rest}"
+    if " in place of `" in of_value:
+        return of_value
+    key = place.rpartition(".")[2]
+    bare_remedy = re.sub(r"`[^`]*\b(\w+): [^`]*`", lambda _: f"`{place}`", remedy)
+    if above:
+        bare_remedy = re.sub(r"`[^`]*` under", f"`{key}` under", remedy)
+    return f"{bare_remedy}{' ' if bare_remedy.endswith('?') else '; '}its value: {of_value}"
+
+
+def as_yaml(value: Any) -> str:
+    """Return a text, a number, true or false as YAML."""
     return _quoted(value) if isinstance(value, str) else str(value).lower()
+
+
+def in_flow(value: Any, annotation: Any) -> str | None:
+    """Return a value as YAML in one line, with a number as the only number that its object needs;
+    None if a message cannot show it.
+    """
+    model = next(models(annotation), None)
+    if holds_secret(annotation) or (isinstance(value, str) and secret_in(value)):
+        return None
+    number = only_number(model) if model else None
+    if number and type(value) is int:
+        value = {number: value}
+    if isinstance(value, dict):
+        fields = by_key(model) if model else {}
+        if model and not fields.keys() >= value.keys():
+            return None
+        shown = {
+            key: in_flow(one, fields[key].annotation if model else None)
+            for key, one in value.items()
+        }
+        inner = ", ".join(f"{key}: {text}" for key, text in shown.items())
+        return None if None in shown.values() else f"{{{inner}}}"
+    if isinstance(value, list):
+        texts = [in_flow(one, annotation) for one in value]
+        return None if None in texts else f"[{', '.join(map(str, texts))}]"
+    return as_yaml(value) if isinstance(value, str | int | float) else None
+
+
+def only_number(model: type[Model]) -> str | None:
+    """Return the key that an object needs, if it needs one alone, a number."""
+    needed = [key for key, field in by_key(model).items() if field.is_required()]
+    return needed[0] if len(needed) == 1 and by_key(model)[needed[0]].annotation is int else None
 
 
 def flow(meant: Mapping[str, Any]) -> str:
     """Return an object of texts as YAML."""
-    return "{" + ", ".join(f"{key}: {_as_yaml(value)}" for key, value in meant.items()) + "}"
+    return "{" + ", ".join(f"{key}: {as_yaml(value)}" for key, value in meant.items()) + "}"
 
 
 _WORDS_OF_YAML = ("true", "false", "null", "yes", "no", "on", "off")

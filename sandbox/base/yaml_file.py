@@ -1,6 +1,8 @@
 """YAML files, read as the engine reads them."""
 
 import re
+from collections.abc import Iterator
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +42,7 @@ def parsed(text: str, title: str) -> dict[str, Any]:
     except YAMLError as broken:
         line, words = _fault(text, broken)
         place = f"{title}:{line}" if line else title
-        raise SandboxError(f"{place}: is not YAML: {words}") from None
+        raise SandboxError(f"{place}: is not YAML: {words}{_further(text, line)}") from None
     except TypeError:
         # Of a list with an object in it as a key, the library asks for a hash.
         raise SandboxError(f"{title} is not YAML: an object or list stands as a key") from None
@@ -85,7 +87,7 @@ _WORDS = {
     "found unexpected end of stream": "a quote is not closed",
     "found unknown escape character": "write the text with a backslash in single quotes",
     "could not determine a constructor for the tag '(.*)'": "{0} is a tag of another tool; write the value itself",
-    "found unhashable key": "an object or list stands as a key; nothing replaces templates here: write the value",
+    "found unhashable key": "an object or list stands as a key; write a text before the `:`",
     "expected the node content": "a value is missing, or a bracket is closed that is not open; put a text with brackets in quotes",
     "but found another document": "a second document begins with `---`; leave one",
 }
@@ -95,6 +97,9 @@ _WORDS = {
 def _fault(text: str, broken: YAMLError) -> tuple[int | None, str]:
     """Return the line of a fault, from 1 on, and the fault in words. The parser stops later than some faults stand."""
     lines = text.splitlines()
+    for number, line in _of_values(lines):
+        if re.search(r"\{\{|\{%", line):
+            return number, _TEMPLATE
     for number, line in enumerate(lines, 1):
         if re.match(r"(<{7}|={7}|>{7})( |$)", line):
             return number, "a conflict marker of git; keep one of the two sides, and delete the three markers"
@@ -117,6 +122,10 @@ def _fault(text: str, broken: YAMLError) -> tuple[int | None, str]:
         if twice[1] == "name":
             remedy = "another pool begins with a dash: write `- name: ...`"
         return stopped, f"{_in_words(broken)}{f', first in line {first}' if first else ''}; {remedy}"
+    if anchor := re.match("found undefined alias '(.*)'", problem):
+        near = get_close_matches(anchor[1], re.findall(r"(?<=[\s:])&([\w-]+)", text[: mark.index]), 1)
+        if near:
+            return stopped, f"no anchor `&{anchor[1]}` stands above; did you mean `*{near[0]}`?"
     begin = getattr(broken, "context_mark", None)
     if problem.startswith("found unexpected end of stream") and begin:
         return begin.line + 1, _in_words(broken)
@@ -130,13 +139,57 @@ def _fault(text: str, broken: YAMLError) -> tuple[int | None, str]:
             return number, "a block of Terraform's language; write `key: value` lines"
         if re.match(r"-[A-Za-z\"'{\[]", line):
             return number, "a `-` of a list needs a space after it"
-        if joined := re.fullmatch(r"(?:- )?([A-Za-z][\w-]*):([^\s:/][^:]*)", line):
+        if assigned := re.match(r"(?:- )?([A-Za-z][\w:.-]*) ?= ?\S", line):
+            return number, f"a `=` stands in place of the colon; write `{assigned[1]}: ...`"
+        if joined := _JOINED.fullmatch(line):
             return number, f"a space is missing after the colon; write `{joined[1]}: {joined[2]}`"
         if problem.startswith(("mapping values", "could not find")) and re.fullmatch(
             r"(- )?[\w.\"'-]+( [^:#]+)?", line
         ):
             return number, "the line has no `:`; write `key: value`"
     return stopped, _in_words(broken)
+
+
+_TEMPLATE = "a template, `{{ }}`, which nothing renders here; write the value itself, or render the file first"
+_JOINED = re.compile(r"(?:- )?([A-Za-z][\w-]*):([^\s:/][^:]*)")
+_FURTHER = (
+    (re.compile(r".*(\{\{|\{%).*"), "a template"),
+    (
+        re.compile(rf"\s*{_JOINED.pattern}|[^#\"']*[{{,] ?[A-Za-z]\w*:[\"'\w][^:]*"),
+        "a space is missing after the colon",
+    ),
+    (re.compile(r"\s*(?:- )?[A-Za-z][\w:.-]* ?= ?\S.*"), "a `=`"),
+)
+"""Faults of a line that come in numbers: the form of the line, and their words."""
+
+
+def _of_values(lines: list[str]) -> Iterator[tuple[int, str]]:
+    """Yield the lines with their numbers, except comments and texts of several lines, which `|` and `>` begin."""
+    block: int | None = None
+    for number, line in enumerate(lines, 1):
+        indent = len(line) - len(line.lstrip())
+        if block is not None and (not line.strip() or indent > block):
+            continue
+        block = indent if re.search(r"[|>][+-]?\d?\s*$", line) else None
+        if plain := re.sub(r"(^|\s)#.*", "", line).rstrip():
+            yield number, plain
+
+
+def _further(text: str, first: int | None) -> str:
+    """Return the other lines with faults that often come in numbers."""
+    found: list[str] = []
+    lines = [each for each in _of_values(text.splitlines()) if each[0] != first]
+    for form, words in _FURTHER:
+        if numbers := [str(number) for number, line in lines if form.fullmatch(line)]:
+            found.append(f"{words} in line{'s' if len(numbers) > 1 else ''} {_listed(numbers)}")
+    if numbers := [str(number) for number, line in _of_values(text.splitlines()) if re.search("[\u201c-\u201e]", line)]:
+        found.append(f'typographic quotes in line{"s" if len(numbers) > 1 else ""} {_listed(numbers)}: write "')
+    return f"; also {'; and '.join(found)}" if found else ""
+
+
+def _listed(numbers: list[str]) -> str:
+    *most, last = numbers[:20]
+    return f"{', '.join(most)}{' and ' if most else ''}{last}"
 
 
 def _fault_behind(mended: str) -> str:

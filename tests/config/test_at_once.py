@@ -217,3 +217,63 @@ def test_false_in_place_of_an_object_is_answered_by_what_switches_it_off(raw: di
     (problem,) = [each for each in errors(raw) if each.path == path]
     assert "true" not in problem.remedy
     assert problem.remedy.startswith(("write `{", "remove it"))
+
+
+def profile(**spec: Any) -> dict[str, Any]:
+    """Return a Profile as kubectl takes it."""
+    about = {"apiVersion": "kubeflow.org/v1", "kind": "Profile", "metadata": {"name": "team-nlp"}}
+    return {**about, "spec": spec}
+
+
+OTHER_PLACES: list[tuple[dict[str, Any], str, str]] = [
+    # The value of a key at a wrong place is judged where it belongs, at the author's own lines.
+    (good(protect="yes"), "protect", "write `protect: true` under `cluster` in its place"),
+    (azure(protect="yes"), "cloud.protect", "write `protect: true` under `cluster` in its place"),
+    (azure(kubernetesVersion="1.21.14"), "cloud.kubernetesVersion", "and is 1.21.14: AKS had"),
+    (with_pool(maxPrice="0.30$"), "pools[1].maxPrice", "write `spot: {maxPrice: 0.30}` in its place"),
+    (good(profiles=[{"name": "Team_NLP"}]), "profiles", "its place is `scheduling.profiles`"),
+    (good(profiles=[{"name": "Team_NLP"}]), "profiles[0].name", "write `namespace: team-nlp` in its place"),
+    (good(profiles=[{"namespace": "a", "prefix": "x"}]), "profiles", "its place is `workloads.profiles`"),
+    (good(profiles=[{}]), "profiles", "`scheduling.profiles` (kubeflow profiles that get quotas or a PodDefault) or `workloads.profiles`"),
+    (good(profiles=[profile(resourceQuotaSpec={"hard": {"requests.nvidia.com/gpu": "2"}})]), "profiles[0]", "write `- {namespace: team-nlp, gpus: 2}`"),
+    (good(checkpoints={"storageAccount": "ml-ckpt-prod"}), "checkpoints.storageAccount", "write `name: mlckptprod` in its place"),
+    (with_pool(imagePullSecrets=[{"name": "ecr"}]), "pools[1].imagePullSecrets[0].server", "is missing"),
+    (with_pool(criticalAddonsOnly=False), "pools[1].criticalAddonsOnly", "remove it: false is the default of `systemPool.criticalAddonsOnly`"),
+    (azure(monitoring={"workspace": "x", "logs": {}}), "cloud.monitoring.workspace", "its place is `logs.workspace`; its value: an Azure resource's whole id"),
+    (with_pool(gpuSharing={"mig": "1g"}), "pools[1].gpuSharing.mig", "remove it, or use a size with A100"),
+    # A wrong key with a wrong value: both at once, and no second number beside the right one.
+    (system(minSize=1), "systemPool.minSize", "write `minNodes: 2` in its place"),
+    (with_pool(osDiskSizeGB="512GB"), "pools[1].osDiskSizeGB", "write `osDisk: {sizeGb: 512}` in its place"),
+    # The same object before another one.
+    (with_pool(fallback=[{"onDemand": {"maxSize": 2}}]), "pools[1].fallback[0].onDemand.maxSize", "write `maxNodes: 2` in its place"),
+    # Lists and indentation.
+    (with_pool(fallback={"pool": "t4big", "onDemand": 2}), "pools[1].fallback", "write `- pool: t4big` and below it `- onDemand: {maxNodes: 2}`"),
+    (with_pool(fallback=[{"onDemand": None, "maxNodes": 2}]), "pools[1].fallback[0].maxNodes", "indent it below `onDemand`"),
+    (with_pool(labels={"team": "nlp", "fallback": [{"onDemand": {"maxNodes": 0}}]}, fallback=None), "pools[1].labels.fallback", "is a list, not text"),
+    (good(systemPool='machine = "Standard_D4ds_v5" maxNodes = 4'), "systemPool", "write `machine: Standard_D4ds_v5` and `maxNodes: 4`"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("raw", "path", "words"), OTHER_PLACES, ids=[f"{row[1]}-{i}" for i, row in enumerate(OTHER_PLACES)]
+)
+def test_what_stands_at_a_wrong_place_is_judged_at_its_right_one(raw: dict[str, Any], path: str, words: str) -> None:
+    (only,) = told(raw, path)
+    assert words in only
+
+
+def test_a_key_indented_as_a_label_is_read_in_the_pool() -> None:
+    raw = with_pool(labels={"team": "nlp", "fallback": [{"onDemand": {"maxNodes": 0}}]})
+    del raw["pools"][1]["fallback"]
+    (first,) = told(raw, "pools[1].labels.fallback")
+    assert "indent it as `labels`" in first
+    (second,) = told(raw, "pools[1].labels.fallback[0].onDemand.maxNodes")
+    assert "is 0" in second
+
+
+def test_what_the_right_place_has_already_is_not_replaced() -> None:
+    raw = good(protect=True)
+    raw["cluster"] = {**raw["cluster"], "protect": False}
+    assert told(raw, "protect") == [
+        "is not a setting of this program -> remove it: `cluster.protect` stands there already"
+    ]

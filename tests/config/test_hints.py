@@ -1,6 +1,6 @@
 """Remedies for keys that stand at the wrong place, or have another tool's name."""
 
-from collections.abc import Container
+from collections.abc import Collection
 from typing import Any
 
 import pytest
@@ -28,7 +28,7 @@ UNBOUNDED = {key: value for key, value in L4.items() if key != "maxNodes"}
 # ruff: noqa: E501  (one key a line)
 HINTS = [
     # Of another level.
-    (with_pool(maxPrice=1), "pools[1].maxPrice", "`spot.maxPrice`"),
+    (with_pool(maxPrice=1), "pools[1].maxPrice", "`spot: {maxPrice: 1}`"),
     (with_pool(evictionPolicy="Delete"), "pools[1].evictionPolicy", "`spot: {evictionPolicy: Delete}`"),
     (azure(authorizedRanges=[]), "cloud.authorizedRanges", "`access.authorizedRanges`"),
     (good(location="westeurope"), "location", "`cloud.location`"),
@@ -135,7 +135,7 @@ def test_no_hint_is_sought_for_a_problem_that_no_report_shows() -> None:
     """A hint compares a key with every key of a stack file."""
     asked: list[str] = []
 
-    def hint(key: str, model: type[Model], path: str, beside: Container[str]) -> tuple[str, str | None]:
+    def hint(key: str, model: type[Model], path: str, beside: Collection[str], item: Any) -> tuple[str, str | None]:
         asked.append(key)
         return "", None
 

@@ -1,0 +1,128 @@
+"""Objects of another shape than the file's: wrong indentation, Kubernetes' own objects."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping
+from types import UnionType
+from typing import Annotated, Any, Union, get_args, get_origin
+
+from pydantic.fields import FieldInfo
+
+from config.base.near import nearest
+from config.base.problems import as_path
+from config.model.fields import Model, alternatives
+from config.model.structure import by_key, models
+from config.stack_file.hints import keys_here
+from config.stack_file.written_out import fits, in_flow, inside
+
+Hint = Callable[[str, type[Model], str, Collection[str], Any], tuple[str, str | None]]
+"""Key, model, path, the keys beside it and its value -> the remedy for an unknown key, and the
+model's key that it means, or with / before it a path from the top."""
+
+
+def without_hints(
+    key: str, model: type[Model], path: str, beside: Collection[str], item: Any
+) -> tuple[str, str | None]:
+    """Return a `Hint` by likeness alone."""
+    near = nearest(key, by_key(model))
+    return (f"did you mean `{near}`?" if near else keys_here(by_key(model))), near
+
+
+def reindented(
+    value: dict[Any, Any], fields: Mapping[str, FieldInfo]
+) -> tuple[dict[Any, Any], list[tuple[str, str, str]]]:
+    """Return an object with the keys that are indented one level too deep or too little at their
+    places; and of each its place in the file, the right one, and the remedy.
+    """
+    right, empty, shifted = dict(value), "", []
+    for key, item in value.items():
+        if key in fields:
+            empty = key if item is None else ""
+        elif empty and isinstance(key, str):
+            model, free = next(models(fields[empty].annotation), None), _is_map(fields[empty])
+            if key in by_key(model) if model else free:
+                place = as_path(empty) + as_path(key)
+                shifted.append((as_path(key), place, f"indent it below `{empty}`"))
+                right[empty] = {**(right[empty] or {}), key: right.pop(key)}
+        held = item if key in fields and _is_map(fields[key]) and isinstance(item, dict) else {}
+        for name, one in held.items():
+            if name not in fields or name in value or isinstance(one, str | None):
+                continue
+            if isinstance(one, dict | list) or fits(one, fields[name]):
+                remedy = f"indent it as `{key}`, with what stands below it"
+                shifted.append((as_path(key) + as_path(name), as_path(name), remedy))
+                right[name] = one
+                right[key] = {k: v for k, v in right[key].items() if k != name}
+    return right, shifted
+
+
+def _is_map(field: FieldInfo) -> bool:
+    return get_origin(field.annotation) is dict
+
+
+_LONGEST = 200
+"""Characters of a list that a remedy writes out."""
+
+
+def written_items(
+    value: dict[Any, Any], model: type[Model]
+) -> tuple[list[dict[Any, Any]], bool, str]:
+    """Return the items that an object in place of their list means, whether all its keys are known,
+    and the remedy that writes them out; empty if a message cannot show them.
+    """
+    fields = by_key(model)
+    needed = [] if model.one_key else [key for key in fields if fields[key].is_required()]
+    known = all(key in fields for key in value) and all(key in value for key in needed)
+    if not known:
+        return [value], False, ""
+    steps = [{key: one} for key, one in value.items()] if model.one_key else [value]
+    shown = [in_flow(step, model) for step in steps]
+    texts = [text[1:-1] if model.one_key else text for text in shown if text]
+    whole = len(texts) == len(steps) and len("".join(texts)) < _LONGEST
+    return steps, True, f"write {' and below it '.join(f'`- {t}`' for t in texts)}" if whole else ""
+
+
+def kubernetes_form(
+    value: dict[Any, Any], fields: Mapping[str, FieldInfo], mended: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return what an object here takes from one of Kubernetes, which `mended` holds in part."""
+    form = {}
+    for key, field in fields.items():
+        item = mended.get(key, inside(value, key) or inside(value, key.removesuffix("s")))
+        number = int in alternatives(field.annotation) and str(item).isdigit()
+        item = int(item) if number else item
+        if fits(item, field):
+            form[key] = item
+    return form
+
+
+def object_at(settings: dict[str, Any], place: str) -> dict[Any, Any] | None:
+    """Return the object at a place, made where it is missing; None if something else is there."""
+    around: Any = settings
+    for key in re.findall(r"[^.\[\]]+", place):
+        if isinstance(around, list):
+            around = around[int(key)] if key.isdecimal() and int(key) < len(around) else None
+        elif isinstance(around, dict):
+            around = around.setdefault(key, {}) if around is not settings else around.get(key)
+    return around if isinstance(around, dict) else None
+
+
+def structure(annotation: Any) -> Any:
+    """Return an annotation's model or list type, if it has one."""
+    if get_origin(annotation) is Annotated:
+        return structure(get_args(annotation)[0])
+    if get_origin(annotation) in (Union, UnionType):
+        several = [structure(inner) for inner in get_args(annotation) if inner is not type(None)]
+        return several[0] if len(several) == 1 else None
+    if isinstance(annotation, type) and issubclass(annotation, Model):
+        return annotation
+    return annotation if get_origin(annotation) is tuple else None
+
+
+def respelled(path: str, spelling: dict[str, str]) -> str:
+    """Return the path with its longest known beginning replaced."""
+    for end in range(len(path), 0, -1):
+        if (end == len(path) or path[end] in ".[") and path[:end] in spelling:
+            return spelling[path[:end]] + path[end:]
+    return path
