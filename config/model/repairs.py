@@ -26,6 +26,8 @@ _UNITS |= {"day": "d", "days": "d"}
 AZURE_REGION = r"^[a-z0-9]+$"
 """A region's short name."""
 MIDNIGHT = "00:00"
+PARTS = {1 / pods: pods for pods in range(2, 49)}
+"""Shares of a GPU, and the number of pods that have one each."""
 _SECONDS = {"h": 3600, "m": 60, "s": 1, "d": 86400}
 _CURRENCY = re.compile(r"(?:[$€£]|USD|EUR)?\s*(\d+(?:[.,]\d+)?)\s*(?:[$€£]|USD|EUR)?(?:/h|/hour)?")
 

@@ -14,8 +14,8 @@ from config.base.hiding import hidden, secret_in
 from config.base.near import with_form
 from config.base.problems import Problem
 from config.model import repairs
+from config.model.counterparts import counterpart
 from config.model.fields import FORMS, KINDS, RANGE, Model, alternatives
-from config.model.places import counterpart
 from config.model.structure import Place, by_key, holds_secret
 
 NOT_A_KEY = "is not a key of this object"
@@ -147,9 +147,9 @@ def problem_of_error(error: ErrorDetails, model: type[Model], path: str) -> Prob
             return Problem(
                 where, f"{is_it}, which YAML reads as text", f"write {wanted}, without quotes"
             )
-        case "int_from_float" if where.endswith(".replicas") and given in _PARTS:
+        case "int_from_float" if where.endswith(".replicas") and given in repairs.PARTS:
             # A share of a GPU is told as the number of its pods.
-            return Problem(where, is_it, f"{_meaning(place)}write {_PARTS[given]}")
+            return Problem(where, is_it, f"{_meaning(place)}write {repairs.PARTS[given]}")
         case known if known in _REMEDIES:
             return Problem(where, is_it, _meaning(place) + _REMEDIES[known].format(**context))
         case _:
@@ -317,9 +317,6 @@ def _meaning(place: Place, end: str = ": ") -> str:
         meaning = meaning[0].lower() + meaning[1:]
     return f"{meaning}{end}" if meaning else ""
 
-
-_PARTS = {1 / pods: pods for pods in range(2, 49)}
-"""Shares of a GPU, and the number of pods that have one each."""
 
 _OF_OFF = ("string_type", "string_pattern_mismatch", "model_type", "literal_error", "enum")
 """Errors of false, or of a word such as none, in place of a text, a word or an object."""

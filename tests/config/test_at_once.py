@@ -239,7 +239,7 @@ OTHER_PLACES: list[tuple[dict[str, Any], str, str]] = [
     (good(checkpoints={"storageAccount": "ml-ckpt-prod"}), "checkpoints.storageAccount", "write `name: mlckptprod` in its place"),
     (with_pool(imagePullSecrets=[{"name": "ecr"}]), "pools[1].imagePullSecrets[0].server", "is missing"),
     (with_pool(criticalAddonsOnly=False), "pools[1].criticalAddonsOnly", "remove it: false is the default of `systemPool.criticalAddonsOnly`"),
-    (azure(monitoring={"workspace": "x", "logs": {}}), "cloud.monitoring.workspace", "its place is `logs.workspace`; its value: an Azure resource's whole id"),
+    (azure(monitoring={"workspace": "x", "logs": {}}), "cloud.monitoring.workspace", "write `logs.workspace` in its place; its value: an Azure resource's whole id"),
     (with_pool(gpuSharing={"mig": "1g"}), "pools[1].gpuSharing.mig", "remove it, or use a size with A100"),
     # A wrong key with a wrong value: both at once, and no second number beside the right one.
     (system(minSize=1), "systemPool.minSize", "write `minNodes: 2` in its place"),

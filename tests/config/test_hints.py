@@ -92,7 +92,7 @@ HINTS = [
     (with_pool(iam={"withAddonPolicies": {}}), "pools[1].iam", "remove it: it is AWS'"),
     (system(iam={}), "systemPool.iam", "remove it: it is AWS'"),
     (with_pool(encryptionAtHost=True), "pools[1].encryptionAtHost", "`encryption: {atHost: true}` under `cloud`"),
-    (with_pool(gpuSharing={"mig": "MIG1g"}), "pools[1].gpuSharing.mig", "any other GPU has no MIG"),
+    (with_pool(gpuSharing={"mig": "MIG1g"}), "pools[1].gpuSharing.mig", "remove it, or use a size with A100"),
     (with_pool(gpuSharing={"strategy": "mps", "maxClients": 4}), "pools[1].gpuSharing.maxClients", "write `replicas: 4` in its place"),
     (good(alerts={"route": {}}), "alerts.route", "`monitoring.actionGroups` under `cloud`"),
     ({**on_gke([]), "alerts": {"receivers": []}}, "alerts.receivers", "examples/alerts/alertmanager.yaml"),
