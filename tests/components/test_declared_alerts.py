@@ -130,7 +130,8 @@ def test_azure_gets_groups_for_one_cluster_of_its_workspace_and_the_labels_that_
 
 
 @pytest.mark.parametrize(
-    ("path", "form"), [("examples/alerts/aks.yaml", r'kubestate = "([a-z_|]+)"'), ("examples/alerts/gke.yaml", r"regex: ([a-z_|]+)")]
+    ("path", "form"),
+    [("examples/alerts/aks.yaml", r'kubestate = "([a-z_|]+)"'), ("examples/alerts/gke.yaml", r"regex: ([a-z_|]+)")],
 )
 def test_every_series_of_kube_state_metrics_that_a_rule_or_dashboard_reads_is_fetched(path: str, form: str) -> None:
     (listed,) = re.findall(form, (Path(__file__).parents[2] / path).read_text())
