@@ -72,7 +72,8 @@ def secret_problems(
     for key, value in settings.items():
         for path, text in _secrets(value, types[key], key):
             written = as_written(path)
-            remedy = f"pulumi config set --secret --path '{prefix}{written}'"
+            # The right place: what stands at a wrong one has to move.
+            remedy = f"pulumi config set --secret --path '{prefix}{path}'"
             if hiding.PLACEHOLDER.fullmatch(text) and is_secret and is_secret(written):
                 yield Problem(
                     written,
