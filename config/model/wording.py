@@ -17,6 +17,7 @@ from config.model import repairs
 from config.model.counterparts import counterpart
 from config.model.fields import FORMS, KINDS, RANGE, Model, alternatives
 from config.model.structure import Place, by_key, holds_secret
+from config.model.units import number_without_unit
 
 NOT_A_KEY = "is not a key of this object"
 """The problem of an unknown key."""
@@ -140,8 +141,8 @@ def problem_of_error(error: ErrorDetails, model: type[Model], path: str) -> Prob
             return Problem(
                 where, f"{is_it}, with a letter that looks like a digit", f"write {number}"
             )
-        case "int_type" if unit := re.fullmatch(r"(\d+) ?[a-zA-Z%]+", str(given)):
-            return Problem(where, is_it, f"write a whole number without a unit, such as {unit[1]}")
+        case "int_type" if counted := number_without_unit(str(error["loc"][-1]), given):
+            return Problem(where, is_it, counted)
         case "bool_type" if str(given).lower() in repairs.YES_OR_NO:
             wanted = repairs.YES_OR_NO[given.lower()]
             return Problem(

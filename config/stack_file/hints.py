@@ -20,6 +20,7 @@ from config.clouds.registry import Registration
 from config.clouds.tables import ForeignKey
 from config.model.fields import Model
 from config.model.structure import by_key, field_at, models
+from config.model.units import unit_of_key, without_unit
 from config.stack_file.places import field_in, likeliest, places_in, shallowest
 from config.stack_file.written_out import fits
 
@@ -77,7 +78,7 @@ class Hints:
         the key's value.
         """
         fields = self.valid_keys(model, path)
-        if same := _same(key, fields):
+        if same := _same(key, fields) or _same_but_for_its_unit(key, fields):
             return in_its_place(same), same
         foreign = self._foreign(key, path)
         own = foreign.key if foreign else ""
@@ -305,3 +306,13 @@ def _begins_as(key: str, known: Iterable[str]) -> str | None:
 def _same(key: str, known: Iterable[str]) -> str | None:
     """Return the known key that differs in capitals, `_` and `-` alone."""
     return next((each for each in known if bare(each) == bare(key)), None)
+
+
+def _same_but_for_its_unit(key: str, known: Iterable[str]) -> str | None:
+    """Return the known key that ends with another unit: `gracePeriodSeconds` for
+    `gracePeriodMinutes`.
+    """
+    name = bare(without_unit(key))
+    units = unit_of_key(key)
+    same = (each for each in known if units and bare(without_unit(each)) == name)
+    return next(same, None)

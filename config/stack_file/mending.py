@@ -37,7 +37,9 @@ from config.stack_file.written_out import (
     assignments,
     fits,
     flow,
+    in_its_unit,
     only_number,
+    remove_double,
     taken_apart,
     with_values,
     written_out,
@@ -95,15 +97,11 @@ class Mended:
             return self._object(value[0], model, path)
         meant = model.meant_by(value) if isinstance(value, str) else None
         if meant:
-            fields_of = by_key(model)
-            keys = ", ".join(fields_of)
-            remedy = f"write `{flow(meant)}`; keys: {keys}"
-            what = f"is {shown(value)}, which is text and not an object"
-            if "effect" in fields_of and meant.get("key") in self.own_taints:
-                what, remedy = (
-                    f"is {shown(value)}, a taint that the program sets itself",
-                    "remove it",
-                )
+            keys, text = by_key(model), shown(value)
+            what = f"is {text}, which is text and not an object"
+            remedy = f"write `{flow(meant)}`; keys: {', '.join(keys)}"
+            if "effect" in keys and meant.get("key") in self.own_taints:
+                what, remedy = f"is {text}, a taint that the program sets itself", "remove it"
             self._add(path, what, remedy)
             self.guessed.add(path)
             self.written |= {path + as_path(key): self.as_written(path) for key in meant}
@@ -141,11 +139,8 @@ class Mended:
                 )
         if {"apiVersion", "kind"} <= value.keys() - fields.keys():
             del self.problems[before:]
-            form = kubernetes_form(value, fields, mended)
-            shown_form = f"`{'- ' if path.endswith(']') else ''}{flow(form)}`"
-            remedy = f"write {shown_form}" if form else keys_here(fields)
-            what = f"is an object of Kubernetes ({shown(value['kind'])})"
-            self._add(path, what, f"{remedy} in place of apiVersion, kind and what is beside them")
+            remedy = kubernetes_form(value, fields, mended, "- " if path.endswith("]") else "")
+            self._add(path, f"is an object of Kubernetes ({shown(value['kind'])})", remedy)
             self.guessed.add(path)
         return mended
 
@@ -192,7 +187,7 @@ class Mended:
             above = above or (name if name in around else "")
             within = around.get(name) or {}
             if not isinstance(within, dict):
-                self._tell(where, f"remove it: `{name}` stands there already", path)
+                self._tell(where, remove_double(name, within, item, field), path)
                 return
             around[name] = around = dict(within)
             place += as_path(name)
@@ -200,7 +195,7 @@ class Mended:
         item, remedy = self._with_value(where, meant, item, field, above, remedy)
         there = last in around
         if there and not (isinstance(item, dict) and isinstance(around[last], dict)):
-            self._tell(where, f"remove it: `{meant}` stands there already", path)
+            self._tell(where, remove_double(meant, around[last], item, field), path)
             return
         if there:
             remedy = f"write what it holds under `{meant}`"
@@ -211,6 +206,10 @@ class Mended:
         self, where: str, meant: str, item: Any, field: FieldInfo, above: str, remedy: str
     ) -> tuple[Any, str]:
         """Return the value in our words, and the remedy with it, if that names the place alone."""
+        counted = in_its_unit(item, where, meant, field)
+        if counted is not None:
+            self.places[where] = meant, above
+            return counted, f"write {written_out(meant, as_yaml(counted), above)}"
         if remedy not in (in_its_place(meant), f"its place is `{meant}`"):
             return item, remedy
         self.places[where] = meant, above
@@ -225,13 +224,14 @@ class Mended:
         """Report a key whose place is elsewhere in the file, and keep its value for there."""
         there = value_at(self.file, place)
         if there is not None and not (isinstance(there, dict) and isinstance(item, dict)):
-            self._tell(where, f"remove it: `{place}` stands there already", "", what)
+            self._tell(
+                where, remove_double(place, there, item, field_in(self.types, place)), "", what
+            )
             return
         top, field = place.split(".")[0], field_in(self.types, place)
         if field and item == field.default and isinstance(item, bool | int):
-            remedy = f"remove it: {as_yaml(item)} is the default of `{place}`"
-            self._tell(where, remedy, "", what)
-            return
+            default = f"remove it: {as_yaml(item)} is the default of `{place}`"
+            return self._tell(where, default, "", what)
         if field:
             above = top if top in self.file else ""
             item, remedy = self._with_value(where, place, item, field, above, remedy)

@@ -14,7 +14,7 @@ from config.base.problems import as_path
 from config.model.fields import Model, alternatives
 from config.model.structure import by_key, models
 from config.stack_file.hints import keys_here
-from config.stack_file.written_out import fits, in_flow, inside
+from config.stack_file.written_out import fits, flow, in_flow, inside
 
 Hint = Callable[[str, type[Model], str, Collection[str], Any], tuple[str, str | None]]
 """Key, model, path, the keys beside it and its value -> the remedy for an unknown key, and the
@@ -84,9 +84,11 @@ def written_items(
 
 
 def kubernetes_form(
-    value: dict[Any, Any], fields: Mapping[str, FieldInfo], mended: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Return what an object here takes from one of Kubernetes, which `mended` holds in part."""
+    value: dict[Any, Any], fields: Mapping[str, FieldInfo], mended: Mapping[str, Any], dash: str
+) -> str:
+    """Return the remedy for an object of Kubernetes: what of it, as far as `mended` holds it, to
+    write here, after a `dash` in a list.
+    """
     form = {}
     for key, field in fields.items():
         item = mended.get(key, inside(value, key) or inside(value, key.removesuffix("s")))
@@ -94,7 +96,8 @@ def kubernetes_form(
         item = int(item) if number else item
         if fits(item, field):
             form[key] = item
-    return form
+    remedy = f"write `{dash}{flow(form)}`" if form else keys_here(fields)
+    return f"{remedy} in place of apiVersion, kind and what is beside them"
 
 
 def object_at(settings: dict[str, Any], place: str) -> dict[Any, Any] | None:

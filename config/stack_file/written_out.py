@@ -17,6 +17,7 @@ from config.base.near import bare
 from config.model.fields import Model, alternatives
 from config.model.repairs import others_word
 from config.model.structure import by_key, holds_secret, models
+from config.model.units import in_unit_of, unit_in_words, unit_of_key
 
 
 def taken_apart(key: str, fields: Mapping[str, FieldInfo]) -> tuple[str, str, Any] | None:
@@ -77,6 +78,31 @@ def as_here(value: Any, field: FieldInfo) -> Any:
     ]
     same = (word for word in words if isinstance(value, str) and bare(word) == bare(value.strip()))
     return next(same, None) or (words and others_word(value, words)) or value
+
+
+def in_its_unit(item: Any, key: str, place: str, field: FieldInfo) -> str | int | None:
+    """Return a value in the unit of its right place: 300 at `gracePeriodSeconds` for 5 at
+    `gracePeriodMinutes`, "10m" at a text; None if the units are the same or unknown.
+    """
+    name, other = place.rpartition(".")[2], key.rpartition(".")[2]
+    unit = unit_of_key(other)
+    if type(item) is int and unit and unit_of_key(name) is None:
+        return next((text for text in [f"{item}{unit[0]}"] if fits(text, field)), None)
+    counted = in_unit_of(name, item, other)
+    if counted is None and type(item) is int and unit and unit_of_key(name) not in (unit, None):
+        return f"{item} {unit_in_words(unit)}"  # no whole number there: reading it tells so
+    return None if counted == item else counted
+
+
+def remove_double(place: str, there: Any, item: Any, field: FieldInfo | None) -> str:
+    """Return the remedy for a key whose right place has a value, `there`, already."""
+    hide = field is None or holds_secret(field.annotation) or secret_in(f"{there} {item}")
+    if there == item or hide:
+        return f"remove it: `{place}` stands there already"
+    if not (isinstance(there, str | int | float) and isinstance(item, str | int | float)):
+        return f"remove it: `{place}` stands there already, with another value; keep the right one"
+    right = f"`{place}: {as_yaml(there)}`"
+    return f"remove it: {right} stands there already; change that if {as_yaml(item)} is right"
 
 
 def with_values(remedy: str, item: Any) -> str:

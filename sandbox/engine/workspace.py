@@ -9,6 +9,7 @@ is replaced by a marked fake.
 
 import hashlib
 import json
+import re
 import secrets
 from collections.abc import Mapping
 from pathlib import Path
@@ -72,7 +73,10 @@ def engine_copy(source: Path, salt: Mapping[str, Any] = MappingProxyType({})) ->
     config = stack.get("config") or {}
     if not isinstance(config, dict):
         raise SandboxError(f"{source.name}: `config` is not an object")
-    stack["config"] = {_EXAMPLES: "true", **{key: _without_secrets(value) for key, value in config.items()}}
+    stack["config"] = {
+        _EXAMPLES: "true",
+        **{key: _without_secrets(value, key, source.name) for key, value in config.items()},
+    }
     return _written({**stack, **salt})
 
 
@@ -115,13 +119,23 @@ def passphrase(home: Home) -> str:
     return path.read_text()
 
 
-def _without_secrets(value: Any) -> Any:
+# What Pulumi encrypts is three parts with `v1` first (sdk/go/common/resource/config/crypt.go), or base64 with its own service.
+_ENCRYPTED = re.compile(r"v1:.*|(?:[A-Za-z0-9+/]{4}){6,}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?", re.DOTALL)
+
+
+def _without_secrets(value: Any, place: str, title: str) -> Any:
     if isinstance(value, dict):
         if set(value) == {"secure"}:
-            return f"{FAKE}-{hashlib.sha256(str(value['secure']).encode()).hexdigest()[:8]}"
-        return {key: _without_secrets(inner) for key, inner in value.items()}
+            encrypted = str(value["secure"])
+            if not _ENCRYPTED.fullmatch(encrypted):
+                remedy = f"revoke it if others may have read it, and set the new one: `pulumi config set --secret --path '{place}'`"
+                raise SandboxError(
+                    f"{title}: {place}.secure: is clear text, which Pulumi cannot decrypt (not shown here)\n  {remedy}"
+                )
+            return f"{FAKE}-{hashlib.sha256(encrypted.encode()).hexdigest()[:8]}"
+        return {key: _without_secrets(inner, f"{place}.{key}", title) for key, inner in value.items()}
     if isinstance(value, list):
-        return [_without_secrets(inner) for inner in value]
+        return [_without_secrets(inner, f"{place}[{index}]", title) for index, inner in enumerate(value)]
     return value
 
 

@@ -275,5 +275,5 @@ def test_what_the_right_place_has_already_is_not_replaced() -> None:
     raw = good(protect=True)
     raw["cluster"] = {**raw["cluster"], "protect": False}
     assert told(raw, "protect") == [
-        "is not a setting of this program -> remove it: `cluster.protect` stands there already"
+        "is not a setting of this program -> remove it: `cluster.protect: false` stands there already; change that if true is right"
     ]

@@ -70,6 +70,15 @@ def test_another_encrypted_value_is_another_fake_and_none_repeats_what_was_encry
     assert "v1:" not in token("v1:abc")
 
 
+def test_clear_text_as_an_encrypted_value_is_refused_and_not_shown(home: Home) -> None:
+    text = "config: {a:registries: [{password: {secure: hunter2}}]}"
+    (home.project / "Pulumi.dev.yaml").write_text(text)
+    with pytest.raises(SandboxError) as refused:
+        workspace.prepare(home)
+    assert "hunter2" not in str(refused.value)
+    assert "--secret --path 'a:registries[0].password'" in str(refused.value)
+
+
 def test_the_users_files_stay_unchanged(home: Home) -> None:
     workspace.prepare(home)
     assert (home.project / "Pulumi.yaml").read_text() == PROJECT_FILE

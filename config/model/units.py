@@ -1,0 +1,81 @@
+"""Units of numbers: the one that a key counts in, and a value that was written in another."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+_SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 604800}
+_SECONDS |= {"month": 30 * 86400, "year": 365 * 86400}
+_MEGABYTES = {"mb": 1, "gb": 1 << 10, "tb": 1 << 20}
+# learn.microsoft.com/azure/virtual-machines/managed-disks-overview: the GB of clouds' disks are GiB.
+_SIZES = {unit: ("time", size) for unit, size in _SECONDS.items()}
+_SIZES |= {unit: ("data", size) for unit, size in _MEGABYTES.items()}
+_SHORT = {"s": "second", "sec": "second", "m": "minute", "min": "minute", "h": "hour", "hr": "hour"}
+_SHORT |= {"d": "day", "w": "week", "wk": "week", "mo": "month", "y": "year", "yr": "year"}
+_SHORT |= {"mib": "mb", "mi": "mb", "gib": "gb", "gi": "gb", "g": "gb", "tib": "tb", "ti": "tb"}
+_SHORT |= {"t": "tb"}
+_TEXT = re.compile(r"(\d+(?:\.\d+)?)[\s-]*([a-zA-Z]+)")
+_PERIOD = re.compile(r"P(T?)(\d+)([DWHMS])", re.IGNORECASE)
+"""One part of an ISO 8601 duration: P14D, PT30M."""
+
+
+def unit_of_key(key: str) -> str | None:
+    """Return the unit that a key's name ends with: `day` for `expireAfterDays`; None without."""
+    return _name_and_unit(key)[1]
+
+
+def without_unit(key: str) -> str:
+    """Return a key's name without the unit that it ends with."""
+    return _name_and_unit(key)[0]
+
+
+def _name_and_unit(key: str) -> tuple[str, str | None]:
+    last = re.search(r"[A-Z]+$|_[a-z]+$|[A-Z][a-z]+$", key)
+    unit = _unit(last[0].strip("_")) if last and last.start() else None
+    return (key[: last.start()], unit) if last and unit else (key, None)
+
+
+def unit_in_words(unit: str) -> str:
+    """Return a unit as a message writes it."""
+    return unit.upper() if unit in _MEGABYTES else f"{unit}s"
+
+
+def in_unit_of(key: str, given: object, written: str = "") -> int | None:
+    """Return a value in the unit that a key counts in: 14 for `expireAfterDays` and `2 weeks`.
+
+    A number without a unit has the one of `written`, the key that the user wrote. Return None if a
+    unit is unknown or of another kind, or the result is no whole number.
+    """
+    unit = unit_of_key(key)
+    if isinstance(given, int) and not isinstance(given, bool):
+        number, its_unit = str(given), unit_of_key(written)
+    elif isinstance(given, str) and (found := _TEXT.fullmatch(given.strip())):
+        number, its_unit = found[1], _unit(found[2])
+    elif isinstance(given, str) and (found := _PERIOD.fullmatch(given.strip())):
+        letter, number = found[3].lower(), found[2]
+        its_unit = "month" if letter == "m" and not found[1] else _SHORT[letter]
+    else:
+        return None
+    if unit is None or its_unit is None or _SIZES[unit][0] != _SIZES[its_unit][0]:
+        return None
+    exact = Fraction(number) * _SIZES[its_unit][1] / _SIZES[unit][1]
+    return int(exact) if exact.denominator == 1 and exact > 0 else None
+
+
+def number_without_unit(key: str, given: object) -> str | None:
+    """Return the remedy for a text with a unit in place of a number; None for others."""
+    if not isinstance(given, str):
+        return None
+    if own := unit_of_key(key):
+        number, words = in_unit_of(key, given), unit_in_words(own)
+        return f"write {number}, in {words}" if number else f"write a whole number of {words}"
+    plain = re.fullmatch(r"(\d+) ?[a-zA-Z%]+", given)
+    return f"write a whole number without a unit, such as {plain[1]}" if plain else None
+
+
+def _unit(word: str) -> str | None:
+    lower = word.lower()
+    singular = lower.removesuffix("s") if len(lower) > 1 else lower
+    names = (lower, singular, _SHORT.get(lower, ""), _SHORT.get(singular, ""))
+    return next((name for name in names if name in _SIZES), None)
