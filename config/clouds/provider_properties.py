@@ -20,7 +20,7 @@ from pydantic.alias_generators import to_camel
 from config.base.near import HINT, bare, nearest
 from config.base.problems import Problem, as_path
 from config.clouds.tables import rows
-from config.model.wording import shown, type_in_words
+from config.model.wrong_shape import shown, type_in_words
 
 Properties: TypeAlias = dict[str, Any]
 """A provider's own property names and their values, nested as in the provider."""

@@ -173,6 +173,8 @@ def one_of(given: Any, allowed: list[str]) -> str:
             return "write `capacity: spot`; on-demand machines come by `fallback: [{onDemand: {maxNodes: 2}}]`"
         return f"write one value, without [ ]: {', '.join(allowed)}"
     if isinstance(given, dict):
+        if inside := [each for each in given.values() if each in allowed]:
+            return f"write `{inside[0]}`, without what stands around it"
         return f"write one word, without what stands in it: {', '.join(allowed)}"
     near = meant[0] if len(meant) == 1 else nearest(written, allowed)
     inside = [name for name in allowed if str(given).lower() in name.split("-")]

@@ -29,6 +29,8 @@ class Place:
         for part in loc:
             if isinstance(part, int):
                 self.path += f"[{part}]"
+                if get_origin(self._annotation) is tuple:
+                    self._annotation = get_args(self._annotation)[0]
                 continue
             field = by_key(next(models(self._annotation))).get(part) if self.keys else None
             if field is None and not self.keys and get_origin(self._annotation) is not dict:

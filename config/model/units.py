@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from fractions import Fraction
+
+from config.base.near import bare
 
 _SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 604800}
 _SECONDS |= {"month": 30 * 86400, "year": 365 * 86400}
@@ -34,6 +37,16 @@ def _name_and_unit(key: str) -> tuple[str, str | None]:
     last = re.search(r"[A-Z]+$|_[a-z]+$|[A-Z][a-z]+$", key)
     unit = _unit(last[0].strip("_")) if last and last.start() else None
     return (key[: last.start()], unit) if last and unit else (key, None)
+
+
+def same_but_for_its_unit(key: str, known: Iterable[str]) -> str | None:
+    """Return the known key that ends with another unit: `gracePeriodSeconds` for
+    `gracePeriodMinutes`.
+    """
+    name = bare(without_unit(key))
+    units = unit_of_key(key)
+    same = (each for each in known if units and bare(without_unit(each)) == name)
+    return next(same, None)
 
 
 def unit_in_words(unit: str) -> str:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import re
-from enum import StrEnum
-from typing import Any, Literal, get_args, get_origin
+from typing import Any
 
-from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from config.base.hiding import hidden, secret_in
@@ -15,9 +12,10 @@ from config.base.near import with_form
 from config.base.problems import Problem
 from config.model import repairs
 from config.model.counterparts import counterpart
-from config.model.fields import FORMS, KINDS, RANGE, Model, alternatives
-from config.model.structure import Place, by_key, holds_secret
+from config.model.fields import FORMS, KINDS, RANGE, Model
+from config.model.structure import Place
 from config.model.units import number_without_unit
+from config.model.wrong_shape import not_a_list, not_an_object, shown, type_in_words
 
 NOT_A_KEY = "is not a key of this object"
 """The problem of an unknown key."""
@@ -155,109 +153,6 @@ def problem_of_error(error: ErrorDetails, model: type[Model], path: str) -> Prob
             return Problem(where, is_it, _meaning(place) + _REMEDIES[known].format(**context))
         case _:
             return Problem(where, is_it, error["msg"][:1].lower() + error["msg"][1:])
-
-
-def not_an_object(given: Any, model: type[Model] | None) -> tuple[str, str]:
-    """Return problem and remedy of a value in place of an object; None: one with any keys."""
-    what = f"is {type_in_words(given)}, not an object"
-    if model is None:
-        return what, "write `{key: value}`, such as `{team: ml}`"
-    if isinstance(given, list) and len(given) == 1 and isinstance(given[0], dict) and given[0]:
-        return what, f"take away the `- ` before `{next(iter(given[0]))}`"
-    keys = f"keys: {', '.join(by_key(model))}"
-    if model.plain and not isinstance(given, list):
-        return f"is {shown(given)}, not an object", model.plain
-    if repairs.means_off(given):
-        off = _switched_off(model)
-        return what, f"write `{off}`; {keys}" if off else f"remove it for the defaults; {keys}"
-    if isinstance(given, str) and given.lstrip().startswith("{"):
-        return f"{what}: it stands in quotes", f"take the quotes away; {keys}"
-    if any(len(field.examples or ()) > 1 for field in by_key(model).values()):
-        return what, f"write {keys}"  # each example is one cloud's
-    return what, f"write for example `{_example(model, given)}`; {keys}"
-
-
-def _switched_off(model: type[Model]) -> str:
-    """Return an object that switches off what a model is about; empty if its keys do not tell."""
-    fields = by_key(model)
-    every = all(field.annotation is bool for field in fields.values())
-    off = [f"{key}: false" for key in fields if every or key == "enabled"]
-    return model.off or "{" + ", ".join(off) + "}" if off or model.off else ""
-
-
-def not_a_list(
-    given: Any, example: str | None = None, model: type[Model] | None = None
-) -> tuple[str, str]:
-    """Return problem and remedy of a value in place of a list of objects of a `model`, if any."""
-    what = f"is {type_in_words(given)}, not a list"
-    if model and model.plain and not isinstance(given, dict):
-        return f"is {shown(given)}, not a list", model.plain
-    if given is False:
-        return what, "remove it, or write `[]` for none"
-    if isinstance(given, str) and given.lstrip().startswith("["):
-        return f"{what}: it stands in quotes", "take the quotes away"
-    if example:
-        return what, f"write for example `{example}`"
-    if isinstance(given, dict) and given:
-        if model:
-            first = next(iter(given))
-            return what, f"write `- ` before its first key, `{first}`; `{{ }}` becomes `[{{ }}]`"
-        return what, f"write `[{', '.join(map(str, given))}]`"
-    if isinstance(given, str) and "," in given:
-        parts = [part.strip() for part in given.split(",")]
-        # A text of digits stands for a text: a zone such as "1".
-        return what, f"write `[{', '.join(json.dumps(p) if p.isdigit() else p for p in parts)}]`"
-    if isinstance(given, str) and given and hidden(given) == given:
-        return what, f"write `[{json.dumps(given)}]`, or one `- ...` a line"
-    return what, "write `[...]`, or one `- ...` a line"
-
-
-def _example(model: type[Model], switch: Any = None) -> str:
-    """Return an example of an object: its required keys, or else its first two; `switch` is what
-    stands in its place.
-    """
-    fields = by_key(model)
-    required = [key for key, field in fields.items() if field.is_required()]
-    values = {key: _example_of(fields[key]) for key in required or list(fields)[:2]}
-    if type(switch) is int and required and fields[required[0]].annotation is int:
-        values[required[0]] = str(switch)
-    return "{" + ", ".join(f"{key}: {value}" for key, value in values.items()) + "}"
-
-
-def _example_of(field: FieldInfo) -> str:
-    for annotation in alternatives(field.annotation):
-        if isinstance(annotation, type) and issubclass(annotation, Model):
-            return _example(annotation)
-        if annotation is bool:
-            return "true"
-        if isinstance(annotation, type) and issubclass(annotation, StrEnum):
-            return str(next(iter(annotation)))
-        if get_origin(annotation) is Literal:
-            return str(get_args(annotation)[0])
-    if isinstance(field.default, tuple) and field.default and not field.examples:
-        return f"[{', '.join(map(str, field.default))}]"
-    example = field.examples[0] if field.examples and not holds_secret(field.annotation) else "..."
-    return f"[{', '.join(map(str, example))}]" if isinstance(example, list) else str(example)
-
-
-def type_in_words(value: Any) -> str:
-    """Return a value's type in words, without the value."""
-    kinds = {bool: "true or false", str: "text", list: "a list", dict: "an object"}
-    return "empty" if value is None else kinds.get(type(value), "a number")
-
-
-def shown(value: Any) -> str:
-    """Return a value as a message shows it: cut, and without secrets."""
-    if value is None:
-        return "empty"
-    if value and isinstance(value, dict | list):
-        return type_in_words(value)
-    text = hidden(str(value)).lower() if isinstance(value, bool) else hidden(repr(value))
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
-
-
-_LONGEST = 60
-"""Characters of a value in a message."""
 
 
 def _matches(text: str, place: Place) -> bool:

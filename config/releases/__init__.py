@@ -15,8 +15,9 @@ from typing import Any
 
 from config.base.problems import Problem
 from config.clouds import registry
+from config.model import repairs
 from config.model.release import Release
-from config.model.wording import type_in_words
+from config.model.wrong_shape import type_in_words
 from config.stack_file import objects
 
 DIRECTORY = Path(__file__).parent
@@ -47,12 +48,22 @@ def known(name: object, directory: Path = DIRECTORY) -> bool:
     return name in (*names(directory), CANDIDATE)
 
 
+_CHANNELS = ("rapid", "regular", "stable", "extended", "patch", "node-image", "latest")
+"""Words of clouds' channels."""
+
+
 def unknown(value: object) -> Problem:
     """Return the problem of a value that names no release."""
     remedy = f"one of: {', '.join(names())}"
     if isinstance(value, str) and from_a_newer_program(value):
         what = f"{value} is newer than this program, whose newest release is {names()[-1]}"
         remedy = f"update the checkout (git pull, uv sync), or write {remedy}"
+    elif isinstance(value, str) and repairs.is_placeholder(value):
+        what = f"is {value!r}, which nothing replaces here"
+        remedy += "; a workflow sets another by `pulumi config set kubeflow-spot:release NAME`"
+    elif isinstance(value, str) and value.lower() in _CHANNELS:
+        what = f"there is no release {value!r}: releases are this program's, no channel of a cloud"
+        remedy += "; GKE's channel is `releaseChannel` under `cloud`, AKS' `upgrades.channel`"
     elif isinstance(value, str | int | float):
         what = f"there is no release {value!r}"
         if (meant := f"r{value}") in names() or (meant := str(value).lower()) in names():

@@ -27,7 +27,7 @@ def _version_override(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         yield Problem(
             "cluster.reason",
             "is missing while kubernetesVersion overrides the release",
-            "say why this stack leaves its release, for the reader of the outputs",
+            "add why, for the reader of the outputs, such as `reason: our Istio is tested up to it`",
         )
     if written(cluster, "reason") and not cluster.kubernetes_version:
         yield Problem(

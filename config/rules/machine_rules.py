@@ -84,7 +84,7 @@ def _unknown(where: str, pool: AnyPool, cloud: Cloud) -> Problem:
         gpu = _GPUS_OF_AWS.get(aws[1], "")
         what = f"{size!r} is a machine of AWS" + (f" with {gpu}" if gpu else "")
         if gpu:
-            return Problem(where, what, _of_gpus(gpu, cloud) or with_gpu)
+            return Problem(where, what, machine_with(gpu, cloud) or with_gpu)
         alike = _alike(_of_aws(aws[1], aws[2]), cloud)
         other = f"use one of {cloud.title}, such as {alike or cloud.cpu_machine}"
         return Problem(where, what, other)
@@ -93,7 +93,7 @@ def _unknown(where: str, pool: AnyPool, cloud: Cloud) -> Problem:
         what = f"{size!r} is a machine of {maker.title}, not of {cloud.title}"
         theirs = maker.machine(size)
         if theirs and theirs.gpu_model:
-            gpus = _of_gpus(theirs.gpu_model, cloud, theirs.gpus)
+            gpus = machine_with(theirs.gpu_model, cloud, theirs.gpus)
             return Problem(where, what, gpus or with_gpu)
         alike = _alike(theirs, cloud)
         return Problem(
@@ -184,7 +184,7 @@ def _with_gpu(model: str, cloud: Cloud, gpus: float) -> str | None:
     return first.size if first else None
 
 
-def _of_gpus(model: str, cloud: Cloud, gpus: float = 1) -> str:
+def machine_with(model: str, cloud: Cloud, gpus: float = 1) -> str:
     """Return the remedy for another cloud's machine: one of this cloud with as many such GPUs, or
     with those next to them, or one that takes them; empty if the cloud has none.
     """
@@ -194,7 +194,7 @@ def _of_gpus(model: str, cloud: Cloud, gpus: float = 1) -> str:
         if (machine := cloud.machine(_with_gpu(each, cloud, gpus) or ""))
     ]
     _, order, near, its = min(found, default=(0, 0, "", ""))
-    remedy = f"use {near}, with {its}" if order else f"{cloud.title} has {near} with it"
+    remedy = f"use {near}, with {its or model}" if order else f"use {near}, with {model}"
     known = cloud.attachable.get(model)
     if known is None or known.status == "retired":
         return remedy if near else ""

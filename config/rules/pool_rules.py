@@ -26,6 +26,10 @@ def _least(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Pro
         least, most = pool.min_nodes, pool.max_nodes
         what = f"is {least}, more than maxNodes, which is {most}"
         remedy = f"write {most} or less, or raise maxNodes"
+        if most:
+            remedy = (
+                f"exchanged? write `minNodes: {most}` and `maxNodes: {least}`; else {remedy[6:]}"
+            )
         # A cloud refuses a system pool of one node, or its rules warn of it.
         if not isinstance(pool, Pool) and most == 1:
             remedy = f"write `maxNodes: {least}`, or more"
@@ -41,7 +45,7 @@ def two_system_nodes(pool: SystemPool) -> str:
 def _no_most(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     # Where a cloud's own settings bound each zone, its rules report the missing bound.
     if pool.max_nodes is None and pool.of_a_zone(0) is None and pool.of_a_zone(1) is None:
-        yield Problem(f"{path}.maxNodes", "is missing", "add `maxNodes`")
+        yield Problem(f"{path}.maxNodes", "is missing", "add the most nodes, such as `maxNodes: 4`")
 
 
 def _most(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:

@@ -32,13 +32,13 @@ def _only_spot(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Pr
             yield Problem(
                 f"{path}.spot",
                 "is set on an on-demand pool",
-                "remove it, or write `capacity: spot`",
+                "write `capacity: spot` beside it, or remove it",
             )
         if written(pool, "fallback"):
             yield Problem(
                 f"{path}.fallback",
                 "is set on an on-demand pool: on demand comes last, after spot",
-                "remove it, or write `capacity: spot`, and `- onDemand: ...` as the last step",
+                "write `capacity: spot` beside it for a spot pool, or remove it",
             )
 
 
@@ -137,7 +137,11 @@ def _fallback_pools(
         return
     pools = dict(draft.of_pools(lambda other: (other.name, other)))
     if step.pool == pool.name:
-        yield Problem(where, "is the pool itself", "name another spot pool")
+        yield Problem(
+            where,
+            "is the pool itself, which is tried first in any case",
+            "remove the step, or name another spot pool",
+        )
     elif step.pool in pools:
         yield from _other_kind(where, pool, pools[step.pool], cloud)
     elif draft.names_are_known():

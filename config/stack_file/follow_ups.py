@@ -1,14 +1,15 @@
-"""Problems that only follow from others: they would vanish with them."""
+"""Problems that belong together: those that follow from others, and several at one place."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from config.base.problems import Problem
 from config.model.wording import NOT_A_KEY
 from config.stack_file.objects import Reading
+from config.stack_file.written_out import says_value, with_right_value
 
 _OF_A_CHAIN = re.compile(
     r"pools(\[\d+\])?(\.(gcp\.)?(name|fallback|machine|gpus|gpuModel|capacity|maxNodes)\b.*)?$"
@@ -22,6 +23,8 @@ _OF_WHAT_IS_MISSING = ("says nothing", "must name one thing", "leaves no way")
 """What an object lacks, perhaps because its keys are misspelt."""
 _IN_A_REGION = "the cluster's region"
 _NO_STEP = "a step is a spot pool, or one with"
+_NO_GPUS = "for machines without GPUs"
+"""What another machine ends, which a problem of the pool's GPUs asks for."""
 _FROM_PRICES = "for a useful GPU hour"
 _VERSION = "cluster.kubernetesVersion"
 
@@ -44,6 +47,7 @@ def independent(of_rules: Sequence[Problem], reading: Reading) -> Iterator[Probl
             or (each.what.startswith(_OF_WHAT_IS_MISSING) and f"{user(path)}." in unknown)
             or (path.endswith(".zones") and _IN_A_REGION in each.what and unknown_place)
             or (_NO_STEP in each.what and reading.tells(".reservation"))
+            or (_NO_GPUS in each.what and wrong & {path.partition(".")[0] + ".gpus"})
             or (warning and path.endswith(".machine") and wrong & _of_the_machine(path))
             or (warning and path.startswith("cloud.fallback") and old_version)
             or (warning and of_chains and chains_unclear)
@@ -75,3 +79,47 @@ def with_other_setting(problem: Problem, others: Collection[str]) -> Problem:
         return problem
     why = f"`{other}` is another program's setting, and is not read for it"
     return replace(problem, remedy=f"{problem.remedy}; {why}")
+
+
+def joined(of_reading: list[Problem], of_rules: list[Problem], reading: Reading) -> list[Problem]:
+    """Return all problems; a rule's error joins a reading problem of the same path."""
+    known = {problem.path: problem for problem in of_reading}
+    others: list[Problem] = []
+    for problem in of_rules:
+        if re.match("remove it(?!, or)", problem.remedy) and not problem.warning:
+            inside = (f"{problem.path}.", f"{problem.path}[")
+            known = {path: each for path, each in known.items() if not path.startswith(inside)}
+        first, place = known.get(problem.path), reading.mended.places.get(problem.path)
+        if first is None or (problem.warning and not (place and says_value(problem.remedy))):
+            others.append(problem)
+            continue
+        what, remedy = f"{first.what}, and {problem.what}", f"{first.remedy}; {problem.remedy}"
+        if first.remedy.startswith("remove it"):
+            what, remedy = first.what, first.remedy
+        if problem.remedy.startswith("remove it"):
+            what, remedy = problem.what, problem.remedy  # its value does not matter
+        elif place:
+            remedy = with_right_value(first.remedy, *place, problem.remedy)
+        elif problem.path in reading.meant:
+            remedy = problem.remedy  # the value as it was meant would be refused
+        known[problem.path] = Problem(problem.path, what, remedy)
+    return [*known.values(), *others]
+
+
+_FEW = 2
+"""Further entries of a list from which problems with one remedy are told once."""
+
+
+def once_a_list(problems: Iterable[Problem]) -> Iterator[Problem]:
+    """Yield of items of one list that have the same remedy the first."""
+    alike: dict[tuple[str, str], list[Problem]] = {}
+    for each in problems:
+        of_a_list = re.fullmatch(r"(.*)\[\d+\]", each.path)
+        alike.setdefault((of_a_list[1] if of_a_list else f"={each.path}", each.remedy), []).append(
+            each
+        )
+    for (place, _), (first, *others) in alike.items():
+        if len(others) < _FEW or place.startswith("="):
+            yield from (first, *others)
+            continue
+        yield replace(first, what=f"{first.what} (as {len(others)} more entries of the list)")

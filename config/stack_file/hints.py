@@ -20,15 +20,41 @@ from config.clouds.registry import Registration
 from config.clouds.tables import ForeignKey
 from config.model.fields import Model
 from config.model.structure import by_key, field_at, models
-from config.model.units import unit_of_key, without_unit
-from config.stack_file.places import field_in, likeliest, places_in, shallowest
-from config.stack_file.written_out import fits
+from config.model.units import same_but_for_its_unit
+from config.stack_file.foreign_objects import asks_for_gpus, gpu_object, requirements
+from config.stack_file.places import (
+    field_in,
+    has_shape,
+    likeliest,
+    of_another_cloud,
+    places_in,
+    shallowest,
+)
+from config.stack_file.written_out import fits, with_values
 
 HERE = "."
 """The object that has the key itself: what the key holds belongs to it."""
 
 _SURELY = 0.9
 """The likeness that counts more than the same key at another place."""
+
+_AROUND = [
+    "metadata",
+    "spec",
+    "forprovider",
+    "template",
+    "config",
+    "settings",
+    "properties",
+    "parameters",
+    "values",
+]
+_AROUND += ["autoscaling", "scaling", "scalingconfig"]
+"""Keys of other tools around the settings of an object, in lower case without _ and -."""
+
+_ONE_LEVEL_HIGHER = "delete this line, and write what it holds one level higher"
+
+_OF_SPOT = "remove it: the autoscaler counts between 0 and `maxNodes`; no spot node can be kept"
 
 _POOL_OBJECT = re.compile(r"^pool\b")
 
@@ -78,23 +104,40 @@ class Hints:
         the key's value.
         """
         fields = self.valid_keys(model, path)
-        if same := _same(key, fields) or _same_but_for_its_unit(key, fields):
+        if self._registration and asks_for_gpus(key, item) and _POOL.fullmatch(path):
+            size = beside.get("machine") if isinstance(beside, Mapping) else None
+            return gpu_object(item, size, self._registration.traits), None
+        if key == "requirements" and _POOL.fullmatch(path):
+            most = beside.get("maxNodes") if isinstance(beside, Mapping) else None
+            return requirements(
+                item, most if isinstance(most, int) else 2, self._clouds[0].traits
+            ), None
+        if same := _same(key, fields) or same_but_for_its_unit(key, fields):
             return in_its_place(same), same
         foreign = self._foreign(key, path)
         own = foreign.key if foreign else ""
         if absent := model.absent.get(key) or model.absent.get(own):
             return absent, None
+        if own == HERE or self._is_around(key, fields, item, path):
+            return _ONE_LEVEL_HIGHER, HERE
         if foreign and foreign.beside and foreign.beside in beside:
-            return foreign.then, None
+            spot = (
+                isinstance(beside, Mapping) and beside.get("capacity", "on-demand") != "on-demand"
+            )
+            return _OF_SPOT if spot and "`minNodes: " in foreign.then else foreign.then, None
         if foreign:
             remedy = foreign.remedy or in_its_place(own)
-            if foreign.remedy and own != HERE:
+            if foreign.remedy:
                 return remedy, self._under(key, remedy, model, item)
-            return remedy, own if own.split(".")[0] in (HERE, "", *fields) else f"/{own}"
+            return remedy, own if own.split(".")[0] in ("", *fields) else f"/{own}"
         if short := self._as_here(key, model, fields, item):
             return in_its_place(short), short
         inside = shallowest(key, places_in(model, ""))
-        places = inside or shallowest(key, self._everywhere)
+        places = inside or [
+            place
+            for place in shallowest(key, self._everywhere)
+            if has_shape(item, field_in(self._types, place))
+        ]
         if near := nearest(key, fields, _SURELY if places else NEAR):
             return f"did you mean `{near}`?", near
         if key in self._types:
@@ -102,7 +145,7 @@ class Hints:
         if other := opposite(key, fields):
             remedy = f"write `{other}: false` for `{key}: true`: the meaning is the other way round"
             return remedy, None
-        elsewhere = self._of_another_cloud(key, model, path)
+        elsewhere = of_another_cloud(key, path, self._registration)
         if elsewhere and not nearest(key, fields, HINT):
             return elsewhere, None
         if not places and (
@@ -111,15 +154,14 @@ class Hints:
             places = [place]
         if path.startswith("pools["):
             places = [place for place in places if place.startswith("pools[")] or places
-        if not places and (near := nearest(key, fields, HINT)):
-            return f"did you mean `{near}`? {keys_here(fields)}", None
         numbers = re.search(r"\d", str(item)) is not None
-        if not places and (near := _begins_as(key, fields)) and numbers:
+        near = nearest(key, fields, HINT) or (_begins_as(key, fields) if numbers else None)
+        if near and not places:
             return f"did you mean `{near}`? {keys_here(fields)}", None
         if not places and (known := self._foreign_elsewhere(key, path)):
             return known, None
         if not places:
-            return keys_here(fields), None
+            return f"this program has no such setting; {keys_here(fields)}", None
         if inside:
             places = likeliest(
                 places,
@@ -170,7 +212,7 @@ class Hints:
             return "remove it: define an anchor where its value is used first", None
         foreign = None if _same(key, self._types) else self._foreign(key, "")
         if foreign and foreign.remedy:
-            return foreign.remedy, None
+            return with_values(foreign.remedy, item), None
         near = foreign.key if foreign else nearest(key, self._types)
         if near in self._types:
             if near in given:
@@ -197,6 +239,13 @@ class Hints:
         place = re.sub(r"\[\d*\]", "", _POOL.sub("pool", path, count=1))
         found = (cloud.foreign_keys().get((place, bare(key))) for cloud in self._clouds)
         return next(filter(None, found), None)
+
+    def _is_around(self, key: str, fields: list[str], item: Any, path: str) -> bool:
+        """Return whether a key is what other tools put around an object's settings."""
+        inner = [str(each) for each in item] if isinstance(item, dict) else []
+        known = (_same(each, fields) or bare(each) in _AROUND for each in inner)
+        foreign = (self._foreign(each, path) for each in inner)
+        return bare(key) in _AROUND and (any(known) or any(each and each.key for each in foreign))
 
     def _under(self, key: str, remedy: str, model: type[Model], item: Any) -> str | None:
         """Return the place that a remedy names, if the value belongs there as it is."""
@@ -242,35 +291,18 @@ class Hints:
             return None
         for cloud in self._clouds:
             for (place, name), foreign in cloud.foreign_keys().items():
-                if name != bare(key) or not place:
-                    continue
-                if bare(key) in _GENERAL or foreign.key == HERE:
+                if name != bare(key) or not place or name in _GENERAL or foreign.key == HERE:
                     continue
                 if foreign.remedy.startswith("remove it") or " under `" in foreign.remedy:
                     return foreign.remedy
                 there = _POOL_OBJECT.sub("pools[]", place)
+                if re.split(r"[.[]", there)[0] != re.split(r"[.[]", path)[0]:
+                    continue  # an object of another kind
                 if foreign.remedy:
                     return f"remove it here, and under `{there}` {foreign.remedy}"
                 if f"{there}.{foreign.key}" == path:
                     return "take the key away, and write what it holds one level higher"
                 return self._move_it([f"{there}.{foreign.key}"])
-        return None
-
-    def _of_another_cloud(self, key: str, model: type[Model], path: str) -> str | None:
-        """Return the remedy for a key that the same object has on another cloud."""
-        mine, (top, *inside) = self._registration, path.split(".")
-        if mine is None or top != "cloud":
-            return None
-        for cloud in registry.registrations():
-            there: type[Model] | None = cloud.settings
-            for part in inside:
-                field = by_key(there).get(part) if there else None
-                there = next(models(field.annotation), None) if field else None
-            if cloud is not mine and there and key in by_key(there):
-                return (
-                    f"remove it: {mine.traits.title} has no such setting; it is one of `provider: "
-                    f"{cloud.provider}`"
-                )
         return None
 
     @cached_property
@@ -306,13 +338,3 @@ def _begins_as(key: str, known: Iterable[str]) -> str | None:
 def _same(key: str, known: Iterable[str]) -> str | None:
     """Return the known key that differs in capitals, `_` and `-` alone."""
     return next((each for each in known if bare(each) == bare(key)), None)
-
-
-def _same_but_for_its_unit(key: str, known: Iterable[str]) -> str | None:
-    """Return the known key that ends with another unit: `gracePeriodSeconds` for
-    `gracePeriodMinutes`.
-    """
-    name = bare(without_unit(key))
-    units = unit_of_key(key)
-    same = (each for each in known if units and bare(without_unit(each)) == name)
-    return next(same, None)

@@ -7,8 +7,8 @@ One problem must not hide another: each top key and each pool is read by itself
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, TypeVar, get_origin
 
@@ -17,7 +17,7 @@ from config.base.hiding import hidden
 from config.base.problems import Problem
 from config.clouds import registry
 from config.clouds.registry import Registration
-from config.model import bounds, wording
+from config.model import bounds, wording, wrong_shape
 from config.model.alerts import Alerts
 from config.model.cluster import (
     Cluster,
@@ -36,11 +36,11 @@ from config.model.spec import ClusterSpec
 from config.model.workloads import Workloads
 from config.rules.draft import Draft
 from config.stack_file import objects, secrets, top_keys
-from config.stack_file.follow_ups import independent, with_other_setting
+from config.stack_file.follow_ups import independent, joined, once_a_list, with_other_setting
 from config.stack_file.hints import Hints
 from config.stack_file.mending import Mended
+from config.stack_file.places import value_at
 from config.stack_file.secrets import IsSecret
-from config.stack_file.written_out import says_value, with_right_value
 
 M = TypeVar("M", bound=Model)
 
@@ -84,11 +84,11 @@ def read_stack(
         file.settings, file.types, is_secret, prefix, file.mended.as_written
     )
     by_rules = _rule_problems(file, draft) if of_ours else []
-    problems = _joined(problems + file.reading.problems(), by_rules, file.reading)
-    problems = [with_other_setting(problem, others) for problem in problems]
+    problems = joined(problems + file.reading.problems(), by_rules, file.reading)
+    problems = [file.with_machine(with_other_setting(each, others)) for each in problems]
     unknown = tuple(f"{each.path}." for each in problems if each.what == wording.NOT_A_KEY)
     beyond = [each for each in beyond if not each.path.startswith(unknown)]
-    problems = _shown(bounds.drop_repeats(problems, beyond + beyond_outside))
+    problems = _shown(once_a_list(bounds.drop_repeats(problems, beyond + beyond_outside)))
     if any(not problem.warning for problem in problems):
         return None, problems
     return _spec(draft), problems
@@ -152,6 +152,17 @@ class _File:
             accepts_examples=accepts_examples,
         )
 
+    def with_machine(self, problem: Problem) -> Problem:
+        """Return the problem of a missing machine with one of the cloud."""
+        if problem.remedy != "add `machine`" or self.registration is None:
+            return problem
+        pool = value_at(self.settings, problem.path.rpartition(".")[0]) or {}
+        cloud = self.registration.traits
+        gpus = {"capacity", "fallback", "spot", "gpus", "mig", "gpuSharing"} & pool.keys()
+        remedy = f"add it, such as `machine: {cloud.gpu_machine if gpus else cloud.cpu_machine}`"
+        rest = "" if "maxNodes" in pool else "; or remove the whole entry"
+        return replace(problem, remedy=remedy + rest)
+
     def _object(self, key: str, model: type[M]) -> M | None:
         """Return the object of a top key; None if the file has none."""
         return self.reading.object(self.settings[key], model, key) if key in self.settings else None
@@ -160,7 +171,7 @@ class _File:
         """Return the readable objects of a list, by index."""
         value = self.settings.get(key, [])
         if not isinstance(value, list):
-            what, remedy = wording.not_a_list(value, _example(key, self.settings))
+            what, remedy = wrong_shape.not_a_list(value, _example(key, self.settings))
             self.problems.append(Problem(key, what, remedy))
             return {}
         items = {
@@ -196,14 +207,14 @@ def _registration(settings: dict[str, Any], mended: Mended) -> Registration | No
     if in_a_list:
         cloud, path = cloud[0], "cloud[0]"  # reading the object reports the list
     if not isinstance(cloud, dict):
-        what = f"is {wording.type_in_words(cloud)}, not an object"
+        what = f"is {wrong_shape.type_in_words(cloud)}, not an object"
         shown = [f"`{cloud.examples['cloud']}`" for cloud in clouds if "cloud" in cloud.examples]
         mended.problems.append(Problem("cloud", what, f"write {', or '.join(shown)}"))
         return None
     written = cloud.get("provider")
     registration = registry.registration(written)
     if registration is None:
-        words = wording.shown if isinstance(written, str) else wording.type_in_words
+        words = wrong_shape.shown if isinstance(written, str) else wrong_shape.type_in_words
         what = f"is {words(written)}" if "provider" in cloud else "is missing"
         registration = top_keys.likely_provider(cloud, settings)
         guess = f"did you mean `{registration.provider}`? " if registration else ""
@@ -233,7 +244,8 @@ def _missing(file: _File, draft: Draft) -> Iterator[Problem]:
         yield Problem("config", "holds no settings of this program", f"write for example{example}")
         return
     for key in _REQUIRED + (_REQUIRED_FOR_A_NEW_CLUSTER if draft.makes_cluster else ()):
-        if key not in file.settings:
+        told = any(f"`{prefix}{key}: " in each.remedy for each in file.mended.problems)
+        if key not in file.settings and not told:
             example = f"`{prefix}{key}: {_example(key, file.settings)}`"
             yield Problem(key, "is missing", f"write for example {example}")
 
@@ -250,33 +262,6 @@ def _example(key: str, settings: Mapping[str, Any]) -> str:
 def _rule_problems(file: _File, draft: Draft) -> list[Problem]:
     found, reading = rules.run_rules(draft), file.reading
     return [reading.of_rule(each) for each in independent(found, reading)]
-
-
-def _joined(
-    of_reading: list[Problem], of_rules: list[Problem], reading: objects.Reading
-) -> list[Problem]:
-    """Return all problems; a rule's error joins a reading problem of the same path."""
-    known = {problem.path: problem for problem in of_reading}
-    others: list[Problem] = []
-    for problem in of_rules:
-        if re.match("remove it(?!, or)", problem.remedy) and not problem.warning:
-            inside = (f"{problem.path}.", f"{problem.path}[")
-            known = {path: each for path, each in known.items() if not path.startswith(inside)}
-        first, place = known.get(problem.path), reading.mended.places.get(problem.path)
-        if first is None or (problem.warning and not (place and says_value(problem.remedy))):
-            others.append(problem)
-            continue
-        what, remedy = f"{first.what}, and {problem.what}", f"{first.remedy}; {problem.remedy}"
-        if first.remedy.startswith("remove it"):
-            what, remedy = first.what, first.remedy
-        if problem.remedy.startswith("remove it"):
-            what, remedy = problem.what, problem.remedy  # its value does not matter
-        elif place:
-            remedy = with_right_value(first.remedy, *place, problem.remedy)
-        elif problem.path in reading.meant:
-            remedy = problem.remedy  # the value as it was meant would be refused
-        known[problem.path] = Problem(problem.path, what, remedy)
-    return [*known.values(), *others]
 
 
 def _shown(problems: Iterator[Problem]) -> list[Problem]:

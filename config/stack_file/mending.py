@@ -18,12 +18,15 @@ from config.base.near import nearest
 from config.base.problems import MOST, Problem, as_path
 from config.model.fields import Model, alternatives
 from config.model.structure import by_key, field_at, holds_secret, models
-from config.model.wording import NOT_A_KEY, not_a_list, not_an_object, shown
+from config.model.wording import NOT_A_KEY
+from config.model.wrong_shape import not_a_list, not_an_object, shown
+from config.stack_file.foreign_objects import asks_for_gpus
 from config.stack_file.hints import HERE, in_its_place, keys_here
 from config.stack_file.places import field_in, value_at
 from config.stack_file.shapes import (
     Hint,
     kubernetes_form,
+    meant_object,
     object_at,
     reindented,
     respelled,
@@ -34,16 +37,18 @@ from config.stack_file.shapes import (
 from config.stack_file.written_out import (
     as_here,
     as_yaml,
-    assignments,
     fits,
     flow,
+    in_flow,
     in_its_unit,
-    only_number,
     remove_double,
     taken_apart,
     with_values,
     written_out,
 )
+
+_LONGEST = 80
+"""Characters of an object or list that a remedy shows."""
 
 
 @dataclass
@@ -95,28 +100,12 @@ class Mended:
             self.guessed.add(path)
             self.written[path] = f"{self.as_written(path)}[0]"
             return self._object(value[0], model, path)
-        meant = model.meant_by(value) if isinstance(value, str) else None
-        if meant:
-            keys, text = by_key(model), shown(value)
-            what = f"is {text}, which is text and not an object"
-            remedy = f"write `{flow(meant)}`; keys: {', '.join(keys)}"
-            if "effect" in keys and meant.get("key") in self.own_taints:
-                what, remedy = f"is {text}, a taint that the program sets itself", "remove it"
+        if meant := meant_object(value, model, self.own_taints):
+            what, remedy, found = meant
             self._add(path, what, remedy)
             self.guessed.add(path)
-            self.written |= {path + as_path(key): self.as_written(path) for key in meant}
-            return meant
-        assigned = assignments(value) if isinstance(value, str) else None
-        if assigned and not holds_secret(model):
-            lines = " and ".join(f"`{key}: {as_yaml(one)}`" for key, one in assigned.items())
-            self._add(path, "is text, for its lines have `=` in place of `:`", f"write {lines}")
-            self.guessed.add(path)
-            return self._object(assigned, model, path)
-        if type(value) is int and (number := only_number(model)):
-            self._add(path, not_an_object(value, model)[0], f"write `{{{number}: {value}}}`")
-            self.guessed.add(path)
-            self.written[path + as_path(number)] = self.as_written(path)
-            return {number: value}
+            self.written |= {path + as_path(key): self.as_written(path) for key in found}
+            return self._object(found, model, path)
         if not isinstance(value, dict):
             return value
         fields, before = by_key(model), len(self.problems)
@@ -133,7 +122,11 @@ class Mended:
             if key in fields
         }
         for key, item in value.items():
-            if key not in fields:
+            if key == "gpus" and isinstance(mended.get(key), dict | list):
+                remedy, _ = self.hint(key, model, path, mended, mended.pop(key))
+                self._tell(path + as_path(key), remedy, path, "is an object, not a number")
+                self.guessed.add(path)
+            elif key not in fields:
                 self._unknown(
                     str(key), item, model, path, mended, self.as_written(path), beside=value
                 )
@@ -163,15 +156,22 @@ class Mended:
         if apart := taken_apart(key, by_key(model)):
             remedy, meant, item = apart
         elif len(self.problems) < MOST:
-            remedy, meant = self.hint(key, model, path, beside or mended, item)
+            near = mended if asks_for_gpus(key, item) else beside or mended
+            remedy, meant = self.hint(key, model, path, near, item)
             remedy = with_values(remedy, item)
         else:  # a hint compares many names: none for a problem that no report shows
             remedy, meant = keys_here(by_key(model)), None
         field = field_at(model, meant) if meant and not meant.startswith("/") else None
         if meant == HERE:
             self.problems.append(Problem(where, NOT_A_KEY, remedy))
+            fields = by_key(model)
             for inner, one in item.items() if isinstance(item, dict) else ():
-                self._unknown(str(inner), one, model, path, mended, where)
+                if inner in fields and inner not in mended:
+                    place = path + as_path(inner)
+                    self._put(mended, inner, one, fields[inner].annotation, place, where)
+                    self.written[place] = where + as_path(inner)
+                else:
+                    self._unknown(str(inner), one, model, path, mended, where)
             return
         if meant and meant.startswith("/"):
             self.elsewhere(where, meant[1:], item, remedy)
@@ -214,24 +214,22 @@ class Mended:
             return item, remedy
         self.places[where] = meant, above
         item = as_here(item, field)
-        if fits(item, field):
-            remedy = f"write {written_out(meant, as_yaml(item), above)}"
+        shown = in_flow(item, field.annotation) if item and isinstance(item, dict | list) else None
+        if fits(item, field) or (shown and len(shown) <= _LONGEST):
+            remedy = f"write {written_out(meant, shown or as_yaml(item), above)}"
         return item, remedy
 
     def elsewhere(
         self, where: str, place: str, item: Any, remedy: str, what: str = NOT_A_KEY
     ) -> None:
         """Report a key whose place is elsewhere in the file, and keep its value for there."""
-        there = value_at(self.file, place)
+        there, field = value_at(self.file, place), field_in(self.types, place)
         if there is not None and not (isinstance(there, dict) and isinstance(item, dict)):
-            self._tell(
-                where, remove_double(place, there, item, field_in(self.types, place)), "", what
-            )
-            return
-        top, field = place.split(".")[0], field_in(self.types, place)
+            return self._tell(where, remove_double(place, there, item, field), "", what)
+        top = place.split(".")[0]
         if field and item == field.default and isinstance(item, bool | int):
-            default = f"remove it: {as_yaml(item)} is the default of `{place}`"
-            return self._tell(where, default, "", what)
+            remedy = f"remove it: {as_yaml(item)} is the default of `{place}`"
+            return self._tell(where, remedy, "", what)
         if field:
             above = top if top in self.file else ""
             item, remedy = self._with_value(where, place, item, field, above, remedy)

@@ -10,6 +10,8 @@ from typing import Any, Union, get_args, get_origin
 from pydantic.fields import FieldInfo
 
 from config.base.near import bare
+from config.clouds import registry
+from config.clouds.registry import Registration
 from config.model.fields import Model
 from config.model.structure import by_key, field_at, models
 
@@ -71,6 +73,19 @@ def likeliest(
     return [place for place in places if scores[place] == max(scores.values())]
 
 
+def has_shape(item: Any, field: FieldInfo | None) -> bool:
+    """Return whether a value has the shape of a field: an object, a list of objects or of texts."""
+    if field is None or item is None:
+        return True
+    holds, of_a_list = next(models(field.annotation), None), _is_list(field.annotation)
+    if isinstance(item, list):
+        objects = [isinstance(each, dict) for each in item]
+        return of_a_list and (any(objects) if holds else not any(objects))
+    if isinstance(item, dict):
+        return holds is not None or get_origin(field.annotation) is dict
+    return holds is None
+
+
 def value_at(settings: Any, place: str) -> Any:
     """Return the value at a place of a file, such as `pools[1].spot`; None if there is none."""
     found = settings
@@ -92,3 +107,21 @@ def field_in(types: Mapping[str, Any], place: str) -> FieldInfo | None:
         if inside and annotation is not None
     )
     return next(filter(None, found), None)
+
+
+def of_another_cloud(key: str, path: str, mine: Registration | None) -> str | None:
+    """Return the remedy for a key that the same object of `cloud` has on another cloud."""
+    top, *inside = path.split(".")
+    if mine is None or top != "cloud":
+        return None
+    for cloud in registry.registrations():
+        there: type[Model] | None = cloud.settings
+        for part in inside:
+            field = by_key(there).get(part) if there else None
+            there = next(models(field.annotation), None) if field else None
+        if cloud is not mine and there and key in by_key(there):
+            return (
+                f"remove it: {mine.traits.title} has no such setting; it is one of `provider: "
+                f"{cloud.provider}`"
+            )
+    return None

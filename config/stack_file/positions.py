@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,6 +14,8 @@ from config.base.problems import Problem
 
 KEYS_OF_A_PATH = re.compile(r'\["([^"]+)"\]|([^\[\].]+)')
 _POOL = re.compile(r"(pools\[(\d+)\])\.?(.*)", re.DOTALL)
+_ITEM = re.compile(r"\s*- |\s{0,2}[\w-]+:\w+:")
+"""The line on which the next pool or setting begins."""
 _LONGEST_NAME = 40
 """Characters of a pool's name in a message; a valid one has fewer."""
 
@@ -52,6 +54,7 @@ class Positions:
     """Key and value, by the program's own name."""
     pools: Any = None
     """The value of the setting `pools`."""
+    lines: Sequence[str] = ()
     config_line: int = 1
     """The line of `config`, for what the file lacks."""
 
@@ -71,7 +74,11 @@ class Positions:
             inside = _entries(value) if key.value == "config" else [(key, value)]
             settings |= {name: each for each in inside if (name := named(str(each[0].value)))}
         return cls(
-            file, settings, _names(settings["pools"][1]) if "pools" in settings else None, line
+            file,
+            settings,
+            _names(settings["pools"][1]) if "pools" in settings else None,
+            text.splitlines(),
+            line,
         )
 
     def line(self, path: str) -> int:
@@ -87,10 +94,25 @@ class Positions:
         return line
 
     def located(self, problem: Problem) -> Problem:
-        """Return the problem with file, line and pool in place of its path."""
-        path = with_pool_name(problem.path, self.pools)
+        """Return the problem with file, line and pool in place of its path, and the line of a
+        comment that swallowed what it asks for.
+        """
+        path, remedy = with_pool_name(problem.path, self.pools), problem.remedy
         place = f"{self.file}:{self.line(problem.path)}: " if self.settings else ""
-        return replace(problem, path=f"{place}{path}")
+        if (pool := _POOL.fullmatch(problem.path)) and (line := self._comment(pool[1], remedy)):
+            remedy += f"; line {line} has it in its comment"
+        return replace(problem, path=f"{place}{path}", remedy=remedy)
+
+    def _comment(self, pool: str, remedy: str) -> int | None:
+        """Return the line of a pool with a comment that sets a key that a remedy says to write."""
+        keys = re.findall(r"`(\w+): ", remedy)
+        first = self.line(pool)
+        last = next((n for n in range(first, len(self.lines)) if _ITEM.match(self.lines[n])), None)
+        for number, text in enumerate(self.lines[first - 1 : last], first):
+            comment = text.partition(" #")[2]
+            if any(re.search(rf"(^|\s){key}: \S", comment) for key in keys):
+                return number
+        return None
 
     def in_order(self, problems: Iterable[Problem]) -> list[Problem]:
         """Return the problems as they stand in the file, each at its line."""

@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Container, Mapping
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
+import yaml
 from pydantic.fields import FieldInfo
 
 from config.base.near import nearest
 from config.base.problems import as_path
 from config.model.fields import Model, alternatives
-from config.model.structure import by_key, models
+from config.model.structure import by_key, holds_secret, models
+from config.model.wrong_shape import not_an_object, shown
 from config.stack_file.hints import keys_here
-from config.stack_file.written_out import fits, flow, in_flow, inside
+from config.stack_file.written_out import (
+    as_yaml,
+    assignments,
+    fits,
+    flow,
+    in_flow,
+    inside,
+    only_number,
+)
 
 Hint = Callable[[str, type[Model], str, Collection[str], Any], tuple[str, str | None]]
 """Key, model, path, the keys beside it and its value -> the remedy for an unknown key, and the
@@ -83,6 +93,32 @@ def written_items(
     return steps, True, f"write {' and below it '.join(f'`- {t}`' for t in texts)}" if whole else ""
 
 
+def meant_object(
+    value: Any, model: type[Model], own_taints: Container[str]
+) -> tuple[str, str, dict[str, Any]] | None:
+    """Return problem, remedy and meaning of a text or a number in place of an object; None for
+    others. `own_taints`: keys of taints that the program sets.
+    """
+    fields = by_key(model)
+    if isinstance(value, str) and (meant := model.meant_by(value)):
+        if "effect" in fields and meant.get("key") in own_taints:
+            what = f"is {shown(value)}, a taint that the program sets itself"
+            return what, "remove it", dict(meant)
+        what = f"is {shown(value)}, which is text and not an object"
+        return what, f"write `{flow(meant)}`; keys: {', '.join(fields)}", dict(meant)
+    if isinstance(value, str) and not holds_secret(model):
+        pair = re.fullmatch(r"(\w+)\s+([\w.-]+)", value)
+        if pair and pair[1] in fields:
+            what = f"is text, for a colon is missing after `{pair[1]}`"
+            return what, f"write `{pair[1]}: {pair[2]}`", {pair[1]: yaml.safe_load(pair[2])}
+        if assigned := assignments(value):
+            lines = " and ".join(f"`{key}: {as_yaml(one)}`" for key, one in assigned.items())
+            return "is text, for its lines have `=` in place of `:`", f"write {lines}", assigned
+    if type(value) is int and (number := only_number(model)):
+        return not_an_object(value, model)[0], f"write `{{{number}: {value}}}`", {number: value}
+    return None
+
+
 def kubernetes_form(
     value: dict[Any, Any], fields: Mapping[str, FieldInfo], mended: Mapping[str, Any], dash: str
 ) -> str:
@@ -97,7 +133,8 @@ def kubernetes_form(
         if fits(item, field):
             form[key] = item
     remedy = f"write `{dash}{flow(form)}`" if form else keys_here(fields)
-    return f"{remedy} in place of apiVersion, kind and what is beside them"
+    own = "; its owner stays in Kubeflow's Profile, which you apply" * (value["kind"] == "Profile")
+    return f"{remedy} in place of apiVersion, kind and what is beside them{own}"
 
 
 def object_at(settings: dict[str, Any], place: str) -> dict[Any, Any] | None:

@@ -109,22 +109,28 @@ def with_values(remedy: str, item: Any) -> str:
     """Return a remedy with the values that it asks for (`config.clouds.tables.ForeignKey`)."""
 
     def value(asked: re.Match[str]) -> str:
-        found = item
-        for name in filter(None, asked[1].split(".")):
-            found = inside(found, name)
-        plain = isinstance(found, str | int) and re.fullmatch(r"[\w:.-]{1,40}", str(found))
+        paths = asked[1].split("|")
+        found = next(filter(None, (_at(item, path) for path in paths)), None)
+        plain = isinstance(found, str | int) and re.fullmatch(r"[\w:./-]{1,200}", str(found))
         return str(found) if plain and not secret_in(str(found)) else asked[2]
 
-    return re.sub(r"<([\w.]*) or ([^>]+)>", value, remedy)
+    return re.sub(r"<([\w.|]*) or ([^>]+)>", value, remedy)
+
+
+def _at(item: Any, path: str) -> Any:
+    """Return the value at a path of names, the first one of a list; None without one."""
+    for name in filter(None, path.split(".")):
+        item = inside(item, name)
+    return item[0] if isinstance(item, list) and item else item
 
 
 def inside(item: Any, name: str) -> Any:
-    """Return the value of a key, or of one that ends with it after a / or in an object inside."""
-    if not isinstance(item, dict):
-        return None
-    same = (value for key, value in item.items() if str(key).rpartition("/")[2] == name)
-    inner = (inside(value, name) for value in item.values())
-    return item.get(name) or next(same, None) or next(filter(None, inner), None)
+    """Return the value of a key, of one that ends with it, or of one in an object inside."""
+    entries = item if isinstance(item, list) else [item]
+    pairs = [pair for each in entries if isinstance(each, dict) for pair in each.items()]
+    same = (value for key, value in pairs if bare(str(key)).endswith(bare(name)))
+    inner = (inside(value, name) for _, value in pairs)
+    return next(filter(None, same), None) or next(filter(None, inner), None)
 
 
 def written_out(place: str, value: str, above: str = "") -> str:
@@ -141,7 +147,8 @@ def written_out(place: str, value: str, above: str = "") -> str:
 
 
 _VALUE = re.compile(
-    r"(?:did you mean|write(?: for example)?|use) `?(?:\w+: )?(\"[^\"]*\"|-?[\w./+-]*\w)`?"
+    r"(?:did you mean|write(?: for example)?|use) `?(?:\w+: )?"
+    r"(\"[^\"]*\"|-?[\w./+-]*\w|\[[^`]*\]|\{[^`]*\})`?"
     r"(?:$|(?=[;,?])|(?= or more)|(?= with(?:out)? ))"
 )
 """A remedy that begins with the value to write."""

@@ -42,7 +42,8 @@ def parsed(text: str, title: str) -> dict[str, Any]:
     except YAMLError as broken:
         line, words = _fault(text, broken)
         place = f"{title}:{line}" if line else title
-        raise SandboxError(f"{place}: is not YAML: {words}{_further(text, line)}") from None
+        rest = "; the rest is read once this is mended"
+        raise SandboxError(f"{place}: is not YAML: {words}{_further(text, line)}{rest}") from None
     except TypeError:
         # Of a list with an object in it as a key, the library asks for a hash.
         raise SandboxError(f"{title} is not YAML: an object or list stands as a key") from None
@@ -129,8 +130,16 @@ def _fault(text: str, broken: YAMLError) -> tuple[int | None, str]:
     begin = getattr(broken, "context_mark", None)
     if problem.startswith("found unexpected end of stream") and begin:
         return begin.line + 1, _in_words(broken)
+    if problem.startswith("expected ',' or") and begin and _odd_quotes(lines[begin.line]):
+        return begin.line + 1, "a quote is not closed"
     if problem.startswith("could not find expected ':'") and begin:
         stopped = begin.line + 1
+    if begin and (bracket := re.match(r"expected ',' or '(.)'", problem)):
+        before, opened = lines[mark.line][: mark.column], lines[begin.line]
+        if mark.line > begin.line and len(re.findall(r"[{[]", opened)) > len(re.findall(r"[}\]]", opened)):
+            return begin.line + 1, f"the list or object is not closed with {bracket[1]}"
+        if lines[mark.line][mark.column :].startswith(":") and (key := re.search(r"\S+$", before)):
+            return stopped, f"a comma is missing before `{key[0]}`"
     for number in (stopped, stopped - 1):
         line = lines[number - 1].strip() if 0 < number <= len(lines) else ""
         if " //" in line:
@@ -141,6 +150,14 @@ def _fault(text: str, broken: YAMLError) -> tuple[int | None, str]:
             return number, "a `-` of a list needs a space after it"
         if assigned := re.match(r"(?:- )?([A-Za-z][\w:.-]*) ?= ?\S", line):
             return number, f"a `=` stands in place of the colon; write `{assigned[1]}: ...`"
+        if two := re.fullmatch(r"(?:- )?([\w.-]+: )([\w-]+: [^:#{}\"']+)", line):
+            return (
+                number,
+                f"two keys stand on one line; write `{two[1]}{{{two[2].strip()}}}`, or the second below the first",
+            )
+        below = lines[number] if number < len(lines) else ""
+        if re.fullmatch(r"[\w-]+:[\w-]+", line) and _indent(below) > _indent(lines[number - 1]):
+            return number, f"the line has no colon at its end; write `{line}:`"
         if joined := _JOINED.fullmatch(line):
             return number, f"a space is missing after the colon; write `{joined[1]}: {joined[2]}`"
         if problem.startswith(("mapping values", "could not find")) and re.fullmatch(
@@ -159,15 +176,24 @@ _FURTHER = (
         "a space is missing after the colon",
     ),
     (re.compile(r"\s*(?:- )?[A-Za-z][\w:.-]* ?= ?\S.*"), "a `=`"),
+    (re.compile(r".*[\u201c-\u201e].*"), "typographic quotes"),
 )
 """Faults of a line that come in numbers: the form of the line, and their words."""
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _odd_quotes(line: str) -> bool:
+    return re.sub(r"\s#.*", "", line).count('"') % 2 == 1
 
 
 def _of_values(lines: list[str]) -> Iterator[tuple[int, str]]:
     """Yield the lines with their numbers, except comments and texts of several lines, which `|` and `>` begin."""
     block: int | None = None
     for number, line in enumerate(lines, 1):
-        indent = len(line) - len(line.lstrip())
+        indent = _indent(line)
         if block is not None and (not line.strip() or indent > block):
             continue
         block = indent if re.search(r"[|>][+-]?\d?\s*$", line) else None
@@ -182,8 +208,6 @@ def _further(text: str, first: int | None) -> str:
     for form, words in _FURTHER:
         if numbers := [str(number) for number, line in lines if form.fullmatch(line)]:
             found.append(f"{words} in line{'s' if len(numbers) > 1 else ''} {_listed(numbers)}")
-    if numbers := [str(number) for number, line in _of_values(text.splitlines()) if re.search("[\u201c-\u201e]", line)]:
-        found.append(f'typographic quotes in line{"s" if len(numbers) > 1 else ""} {_listed(numbers)}: write "')
     return f"; also {'; and '.join(found)}" if found else ""
 
 

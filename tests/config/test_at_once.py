@@ -96,7 +96,7 @@ TOLD = [
     (on_gke(access={"ipEndpoint": 1, "authorizedRanges": ["20.61.10.0/28", "20.61.10.1/28"]}), "cloud.access.authorizedRanges[1]", "is not a range"),
     # A value of a wrong form with one meaning is judged as it was meant.
     (good(cluster={"name": "ml", "kubernetesVersion": 1.35, "reason": "our Istio needs it"}), "cluster.kubernetesVersion", 'drops a last 0 -> write "1.35", with quotes'),
-    (extra_pool(minNodes="9"), "pools[3].minNodes", "is '9', in quotes, and is 9, more than maxNodes, which is 3 -> write 3 or less, or raise maxNodes"),
+    (extra_pool(minNodes="9"), "pools[3].minNodes", "is '9', in quotes, and is 9, more than maxNodes, which is 3 -> exchanged? write `minNodes: 3` and `maxNodes: 9`; else 3 or less, or raise maxNodes"),
     (extra_pool(zones=[1, 1]), "pools[3].zones", "names a zone twice"),
     (with_pool(capacity="Spot", generation="b", fallback=[]), "pools[1].generation", "is set on a spot pool without a twin"),
     (closed("20.12.2026", "03.12.2026"), AKS_END, 'is before `start` -> exchange the two'),
@@ -143,7 +143,7 @@ TOLD = [
     # Machines of AWS, a long dash, parts of a card.
     (extra_pool(machine="m5.2xlarge"), "pools[3].machine", "such as Standard_D8ds_v5"),
     (gke_pool({"name": "c", "machine": "m5.xlarge", "maxNodes": 2}), "pools[0].machine", "such as e2-standard-4"),
-    (good(pools=[GOOD["pools"][0], A10]), "pools[1].machine", "AKS has Standard_NV36ads_A10_v5 with it"),
+    (good(pools=[GOOD["pools"][0], A10]), "pools[1].machine", "use Standard_NV36ads_A10_v5, with nvidia-a10"),
     (gke_pool(L4, machine="g2\u2013standard\u20138"), "pools[0].machine", "with a long dash, is not in the catalogue -> write g2-standard-8"),
     (gke_pool(T4), "pools[0].gpus", "write `gpuModel: nvidia-tesla-t4`"),
     (on_gke(registries=["europe-west4-docker.pkg.dev/corp-images/ml-images"]), "cloud.registries[0]", "write `{project: corp-images, location: europe-west4, repository: ml-images}`"),
@@ -233,7 +233,7 @@ OTHER_PLACES: list[tuple[dict[str, Any], str, str]] = [
     (with_pool(maxPrice="0.30$"), "pools[1].maxPrice", "write `spot: {maxPrice: 0.30}` in its place"),
     (good(profiles=[{"name": "Team_NLP"}]), "profiles", "its place is `scheduling.profiles`"),
     (good(profiles=[{"name": "Team_NLP"}]), "profiles[0].name", "write `namespace: team-nlp` in its place"),
-    (good(profiles=[{"namespace": "a", "prefix": "x"}]), "profiles", "its place is `workloads.profiles`"),
+    (good(profiles=[{"namespace": "a", "prefix": "x"}]), "profiles", "write `workloads.profiles` in its place; its value: add `checkpoints`"),
     (good(profiles=[{}]), "profiles", "`scheduling.profiles` (kubeflow profiles that get quotas or a PodDefault) or `workloads.profiles`"),
     (good(profiles=[profile(resourceQuotaSpec={"hard": {"requests.nvidia.com/gpu": "2"}})]), "profiles[0]", "write `- {namespace: team-nlp, gpus: 2}`"),
     (good(checkpoints={"storageAccount": "ml-ckpt-prod"}), "checkpoints.storageAccount", "write `name: mlckptprod` in its place"),

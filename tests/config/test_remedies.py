@@ -22,6 +22,7 @@ FILES = (
 
 _KEY = re.compile(r"(?:write|did you mean|add) `([\w.]+)`(?! and)")
 _SNIPPET = re.compile(r"(?:write|add|write for example) `(?:kubeflow-spot:)?([^`]+)`(?! and)")
+_UNDER = re.compile(r"[^`]*`[^`]+` under `(?:kubeflow-spot:)?([\w.]+)`")
 _NAME = re.compile(r"(?:one of:|did you mean|use|write) '?([A-Za-z][\w.-]*\d[\w.-]*|\w+(?=[?]|, without))(?!, \w+,)")
 _BOUND = re.compile(r"(?:at most (-?\d+)|(-?\d+) or (?:more|less))$")
 _OPEN = re.compile(r"\.\.\.|NAME|PROJECT|\bN\b|^- ")
@@ -54,6 +55,10 @@ def mended(raw: dict[str, Any], found: Problem) -> Iterator[tuple[dict[str, Any]
             path, content = next(iter(written.items()))
             parts = path.split(".")
             new = place if place[-1] == parts[-1] else (*place[:-1], *parts)
+            if around := _UNDER.match(remedy):
+                outer = around[1].split(".")
+                base = () if outer[0] in loader.top_keys.EXAMPLES else place[:-1]
+                new = (*base, *outer, *parts)
             drop = [found.path] if new != place and value is not None and "in its place" in remedy else []
             yield replaced(edited(raw, {}, drop), new, content), new
         elif ":" in snippet[1]:

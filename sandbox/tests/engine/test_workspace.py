@@ -189,9 +189,16 @@ def test_html_inside_of_a_text_is_part_of_it() -> None:
         ),
         (
             "config:\n  password: [geheim1\n  a: b\n",
-            "dev.yaml:3: is not YAML: a comma is missing, or the list or object is not ",
+            "dev.yaml:2: is not YAML: the list or object is not closed with ]",
         ),
-        ("config:\n  a: [geheim\n  b: c\n", "is not closed with ] (it begins in line 2)"),
+        (
+            "config:\n  a:b\n    c: d\n",
+            "2: is not YAML: the line has no colon at its end; write `a:b:`; the rest is read once",
+        ),
+        ("config:\n  a: {b: 2m c: 3m}\n", "2: is not YAML: a comma is missing before `c`"),
+        ('config:\n  a: {b: "x}\n  c: {d: "x"}\n', "2: is not YAML: a quote is not closed"),
+        ("config:\n  a: b: c\n", "2: is not YAML: two keys stand on one line; write `a: {b: c}`"),
+        ("config:\n  a: [geheim\n  b: c\n", "dev.yaml:2: is not YAML: the list or object is not closed with ]"),
         ("config:\n\ta: 1\n", "dev.yaml:2: is not YAML: a tab indents this line"),
         ("config:\n  a: 1\n   b: geheim\n", "dev.yaml:3: is not YAML: a `:` stands where no key can"),
         ("config:\n  a: 1\n  geheim\n  c: 1\n", "dev.yaml:3: is not YAML: the line has no `:`; write `key: value`"),

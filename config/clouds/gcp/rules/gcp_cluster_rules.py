@@ -51,14 +51,19 @@ def _zones_of_a_pool(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> It
 
 def _outside(path: str, written: tuple[str, ...], gcp: Gcp) -> Iterator[Problem]:
     region = gcp.region
-    for zone in dict.fromkeys(written):
-        if region and zone.rpartition("-")[0] != region:
-            # Every region has a b; not all have an a or what the other has.
-            yield Problem(
-                path,
-                f"{zone} is not in {region}, the cluster's region",
-                f"a zone of it, such as {region}-b",
-            )
+    outside = [zone for zone in dict.fromkeys(written) if zone.rpartition("-")[0] != region]
+    if region and outside:
+        # Not every region has an a, or what the other has.
+        known = zones().get(region, (f"{region}-b",))
+        same = {zone: f"{region}-{zone.rpartition('-')[2]}" for zone in outside}
+        right = [same.get(zone, zone) for zone in written]
+        right = [zone for zone in dict.fromkeys(right) if zone in known] or list(known[:1])
+        yield Problem(
+            path,
+            f"{', '.join(outside)} {'is' if len(outside) == 1 else 'are'} not in {region}, the "
+            "cluster's region",
+            f"write `zones: [{', '.join(right)}]`; {region} has {', '.join(known)}",
+        )
 
 
 def _place(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:

@@ -174,6 +174,21 @@ def _cut_without_plugin(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> It
         )
 
 
+def _label_for_gpus(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    """Refuse a machine that gets its GPUs by a label: page gpus, a label attaches none."""
+    label = pool.labels.get("cloud.google.com/gke-accelerator")
+    if label and not has_gpus(pool, cloud):
+        machine, what = (
+            cloud.machine(pool.machine),
+            f"is missing: no label brings a GPU to {pool.machine}",
+        )
+        takes = label if machine and cloud.model(label) in machine.attachable else ""
+        remedy = f"write `machine: {cloud.gpu_machine}`, or another with GPUs"
+        if takes:
+            remedy = f"write `gpus: 1` and `gpuModel: {label}`, without the label"
+        yield Problem(f"{path}.gpus", what, remedy)
+
+
 _SHOWN = 4
 """Regions named in a message."""
 
@@ -192,18 +207,15 @@ def _offered(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Prob
     remedy = (
         f"write `zones: [{', '.join(here)}]`"
         if here
-        else f"{_others(of_the_region)}a region that has it: {_regions(everywhere, region)}"
+        else f"{_others(of_the_region)}move the stack: {_regions(everywhere, region)} have it"
     )
     without = [zone for zone in named if zone in of_the_region and zone not in everywhere]
     if without:
-        inherited = (
-            "" if pool.zones else f"is unset, and {'cloud.zones' if gcp.zones else 'the cluster'} "
-        )
-        what = (
-            f"{inherited}has no {model} in {', '.join(without)}: GKE refuses the pool half way "
-            "through an `up`"
-        )
-        yield Problem(f"{path}.zones", what, remedy, warning=True)
+        where, what = f"{path}.zones", f"have no {model} in {', '.join(without)}"
+        if not pool.zones:
+            where, what = f"{path}.machine", f"has {model}, and {', '.join(without)} none"
+        what += ": GKE refuses the pool half way through an `up`"
+        yield Problem(where, what, remedy, warning=True)
     elif not named and len(here) < len(of_the_region) and (draft.makes_cluster or not here):
         # Page regional-clusters: three zones of GKE's choice.
         what = (
@@ -218,7 +230,7 @@ def _offered(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Prob
 def _others(zones_here: tuple[str, ...]) -> str:
     """Return the GPUs that the zones of a region have, as the beginning of a remedy."""
     here = [gpu for gpu, zones_of in gpu_zones().items() if zones_of & {*zones_here}][:3]
-    return f"a machine with {' or '.join(here)}, or " if here else ""
+    return f"take a machine with {' or '.join(here)}, or " if here else ""
 
 
 def _regions(zones: frozenset[str], near: str) -> str:
@@ -237,4 +249,5 @@ POOL_RULES = (
     _device_plugin,
     _cut_without_plugin,
     _offered,
+    _label_for_gpus,
 )

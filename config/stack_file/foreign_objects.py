@@ -1,0 +1,126 @@
+"""Objects of other tools whose values say what to write here: GPUs, such as `guestAccelerators`,
+and the `requirements` of Karpenter.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from config.base.near import bare
+from config.clouds import registry
+from config.clouds.traits import Cloud
+from config.rules.machine_rules import machine_with
+
+_KEYS = ("gpu", "gpus", "accelerator", "accelerators", "guestaccelerator", "guestaccelerators")
+"""Such keys of a pool, in lower case without _ and -."""
+
+_COUNTS = ("count", "gpus", "number", "acceleratorcount", "nvidia.com/gpu", "gpucount", "num")
+_TYPES = ("type", "model", "acceleratortype", "gputype", "product", "name", "kind")
+_REQUIREMENTS = {
+    "karpenter.sh/capacity-type": "capacity",
+    "node.kubernetes.io/instance-type": "machine",
+    "topology.kubernetes.io/zone": "zones",
+    "kubernetes.azure.com/zone": "zones",
+}
+"""Labels of nodes that Karpenter chooses machines by (karpenter.sh/docs/concepts/nodepools), and
+the keys of a pool."""
+
+_SHARES = ("maxsharedclientspergpu", "replicas", "clients", "timeslices", "shares")
+
+
+def asks_for_gpus(key: str, item: Any) -> bool:
+    """Return whether a key asks for GPUs in the form of another tool: by an object or their name."""
+    named = isinstance(item, str) and not item.strip().isdigit()
+    return bare(key) in _KEYS and (named or isinstance(item, dict | list))
+
+
+def gpu_object(item: Any, size: object, cloud: Cloud) -> str:
+    """Return the remedy for an object of GPUs in a pool with a machine of this `size`."""
+    values = {bare(key): value for key, value in _plain(item)}
+    count = next((int(values[key]) for key in _COUNTS if str(values.get(key)).isdigit()), 1)
+    written = next((str(values[key]) for key in _TYPES if key in values), "")
+    model = _model(written)
+    remedy = _of_machine(count, model, size, cloud)
+    shares = next((values[key] for key in _SHARES if str(values.get(key)).isdigit()), None)
+    if shares:
+        remedy += (
+            f"; pods that share a GPU: `gpuSharing: {{strategy: time-slicing, replicas: {shares}}}`"
+        )
+    return remedy
+
+
+def requirements(item: Any, most: int, cloud: Cloud) -> str:
+    """Return the remedy for a list of Karpenter's requirements; `most`: the pool's maxNodes."""
+    meant: dict[str, list[str]] = {}
+    for each in item if isinstance(item, list) else []:
+        if isinstance(each, dict) and isinstance(each.get("values"), list):
+            meant[str(each.get("key"))] = [str(value) for value in each["values"]]
+    texts = []
+    for label, key in _REQUIREMENTS.items():
+        values = meant.get(label, [])
+        if key == "capacity" and "spot" in values:
+            texts.append("`capacity: spot`")
+            if len(values) > 1:
+                texts.append(f"`fallback: [{{onDemand: {{maxNodes: {most}}}}}]`")
+        elif key == "zones" and values:
+            texts.append(f"`zones: [{', '.join(values)}]`")
+        elif values:
+            texts.append(f"`{key}: {values[0]}`")
+    others = [label for label in meant if label not in _REQUIREMENTS]
+    size = f"; `machine` is one size by its name, such as {cloud.gpu_machine}"
+    rest = size if others or not texts else ""
+    return f"write {', '.join(texts) or '`machine` and `capacity`'} in its place{rest}"
+
+
+def _of_machine(count: int, model: str, size: object, cloud: Cloud) -> str:
+    machine = cloud.machine(str(size))
+    own = {ours: theirs for theirs, ours in cloud.accelerators.items()}
+    takes = {own.get(each, each): each for each in (machine.attachable if machine else ())}
+    if machine and machine.gpus:
+        brings = f"{machine.size} brings its {machine.gpus} {machine.gpu_model}"
+        return f"remove it: {brings}"
+    instead = (
+        machine_with(model, cloud, count) or f"use a machine with GPUs, such as {cloud.gpu_machine}"
+    )
+    if machine and takes:
+        if own.get(model, model) not in takes and model not in takes.values():
+            return f"{machine.size} takes {', '.join(takes)}: {instead}"
+        name = own.get(model, model)
+        return f"write `gpus: {count}` and `gpuModel: {name}` in its place"
+    if machine is None:
+        size = re.sub(r"use ([\w-]+)", r"write `machine: \1` in its place", instead, count=1)
+        return size
+    return f"remove it: {machine.size} takes no GPU; {instead}"
+
+
+def _model(written: str) -> str:
+    """Return the catalogue's name of a GPU that a text names; empty if unknown."""
+    last = bare(written.rpartition("/")[2])
+    clouds = [each.traits for each in registry.registrations()]
+    known = {name: model for each in clouds for name, model in each.accelerators.items()}
+    known |= {each.gpu_model: each.gpu_model for one in clouds for each in one.sold()}
+    for name, model in known.items():
+        ends = (
+            bare(name),
+            bare(name).removeprefix("nvidia"),
+            bare(name).removeprefix("nvidiatesla"),
+        )
+        if model and last and last in ends:
+            return model
+    return ""
+
+
+def _plain(item: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the plain values of an object, and of those inside, with their keys."""
+    entries = item if isinstance(item, list) else [item]
+    for text in (each for each in entries if isinstance(each, str)):
+        for number, part in enumerate(re.split(r"[,:]", text)):
+            key, equals, value = part.partition("=")
+            yield (key.strip(), value.strip()) if equals else (("type", "count")[number > 0], part)
+    for key, value in (pair for each in entries if isinstance(each, dict) for pair in each.items()):
+        if isinstance(value, dict | list):
+            yield from _plain(value)
+        else:
+            yield str(key), value
