@@ -37,6 +37,7 @@ def load() -> ClusterSpec:
         pulumi.get_stack(),
         is_secret=is_secret,
         outside=file.outside(passed),
+        unread=file.unread,
         others=_keys() - _own_keys().keys(),
         accepts_examples=accepts_examples(),
     )

@@ -23,6 +23,10 @@ from config.stack_file.positions import Positions, keys_of
 _ROOT_KEY = re.compile(r"""^["']?([\w-]+(?::\w+)*)["']?:(?=\s|$)""", re.MULTILINE)
 
 
+_OF_PULUMI = ("config", "secretsprovider", "encryptedkey", "encryptionsalt", "environment")
+"""pulumi.com/docs/iac/concepts/projects/stack-settings-file."""
+
+
 class _Loader(yaml.SafeLoader):
     """YAML as the engine reads it, to which `no` and `off` are texts (YAML 1.2)."""
 
@@ -62,6 +66,18 @@ class StackFile:
         if not keys or self._config.keys() != passed.keys():
             return {}
         return {key: self._content[key] for key in keys if key in self._content}
+
+    @cached_property
+    def unread(self) -> dict[str, Any]:
+        """The keys beside `config` that neither Pulumi nor this program knows; `x-` is for anchors."""
+        known = (*_OF_PULUMI, *top_keys.EXAMPLES)
+        return {
+            str(key): value
+            for key, value in self._content.items()
+            if str(key) not in known
+            and not str(key).startswith("x-")
+            and not top_keys.own_setting(str(key), self._project)
+        }
 
     def shows(self, path: str, passed: Mapping[str, Any]) -> bool:
         """Return whether the file shows in clear text the setting that Pulumi passed for this path."""

@@ -49,6 +49,8 @@ def repaired(given: Any, pattern: str) -> str | None:
         tries.append(plain.lower().replace(" ", ""))  # as the portal shows it
     if re.fullmatch(r"(https:/)?/?[\w.-]+(/[\w.-]+)+", plain):
         tries.append(plain.rpartition("/")[2])  # a name at the end of a path
+    if iso := re.fullmatch(r"pt?(\d+)([dhms])", plain.lower()):
+        plain = iso[1] + iso[2]  # a duration of ISO 8601, such as PT20M
     if time := re.fullmatch(r"(\d+)\s*([a-z]+)", plain.lower()):
         unit = _UNITS.get(time[2], time[2])
         tries.append(time[1] + unit)
@@ -174,7 +176,7 @@ def one_of(given: Any, allowed: list[str]) -> str:
         return f"write one value, without [ ]: {', '.join(allowed)}"
     if isinstance(given, dict):
         if inside := [each for each in given.values() if each in allowed]:
-            return f"write `{inside[0]}`, without what stands around it"
+            return f"write {inside[0]}, without what stands around it"
         return f"write one word, without what stands in it: {', '.join(allowed)}"
     near = meant[0] if len(meant) == 1 else nearest(written, allowed)
     inside = [name for name in allowed if str(given).lower() in name.split("-")]

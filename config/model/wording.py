@@ -51,12 +51,13 @@ def problem_of_error(error: ErrorDetails, model: type[Model], path: str) -> Prob
         case "string_type" if given is None or isinstance(given, dict | list):
             what = f"is {type_in_words(given)}, not text"
             form = next((_form(form, place, given) for form in place.forms), None)
-            held = given.items() if isinstance(given, dict) else ()
-            fitting = [key for key, each in held if _fits(each, place)]
+            held = given if isinstance(given, dict) else {}
+            fitting = [key for key, each in held.items() if _fits(each, place)]
             fitting = fitting if len(fitting) == 1 else [key for key in fitting if key == "name"]
             if fitting:
-                # Its value is not shown: at the place of something else it may be a secret.
                 remedy = f"write the value of `{fitting[0]}` alone, without any key and {{ }}"
+                if fitting == ["name"]:  # the value of another key may be a secret
+                    remedy = f"write `{error['loc'][-1]}: {held['name']}`"
                 return Problem(where, what, remedy)
             return Problem(where, what, form or "write one value, without [ ] or { } around it")
         case "string_type" if isinstance(given, float) and place.forms and not place.secret:

@@ -51,13 +51,22 @@ def gpu_object(item: Any, size: object, cloud: Cloud) -> str:
     return remedy
 
 
-def requirements(item: Any, most: int, cloud: Cloud) -> str:
+def machine_named(name: object, cloud: Cloud) -> str | None:
+    """Return a machine with the GPU that a pool's name says, such as `l4-spot`; None for others."""
+    found = (_model(part) for part in re.split(r"[-_]", str(name)))
+    model = next(filter(None, found), "")
+    size = re.match(r"use ([\w-]+)", machine_with(model, cloud)) if model else None
+    return size[1] if size else None
+
+
+def requirements(item: Any, most: object, cloud: Cloud) -> str:
     """Return the remedy for a list of Karpenter's requirements; `most`: the pool's maxNodes."""
     meant: dict[str, list[str]] = {}
     for each in item if isinstance(item, list) else []:
         if isinstance(each, dict) and isinstance(each.get("values"), list):
             meant[str(each.get("key"))] = [str(value) for value in each["values"]]
-    texts = []
+    texts: list[str] = []
+    more: list[str] = []
     for label, key in _REQUIREMENTS.items():
         values = meant.get(label, [])
         if key == "capacity" and "spot" in values:
@@ -68,9 +77,12 @@ def requirements(item: Any, most: int, cloud: Cloud) -> str:
             texts.append(f"`zones: [{', '.join(values)}]`")
         elif values:
             texts.append(f"`{key}: {values[0]}`")
+            more += values[1:]
     others = [label for label in meant if label not in _REQUIREMENTS]
     size = f"; `machine` is one size by its name, such as {cloud.gpu_machine}"
     rest = size if others or not texts else ""
+    if more:
+        rest = f"; {', '.join(more)} is a pool of its own, which `fallback` names here"
     return f"write {', '.join(texts) or '`machine` and `capacity`'} in its place{rest}"
 
 

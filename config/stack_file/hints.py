@@ -53,7 +53,6 @@ _AROUND += ["autoscaling", "scaling", "scalingconfig"]
 """Keys of other tools around the settings of an object, in lower case without _ and -."""
 
 _ONE_LEVEL_HIGHER = "delete this line, and write what it holds one level higher"
-
 _OF_SPOT = "remove it: the autoscaler counts between 0 and `maxNodes`; no spot node can be kept"
 
 _POOL_OBJECT = re.compile(r"^pool\b")
@@ -66,7 +65,7 @@ _GENERAL = ("enabled", "enable", "version", "config", "metadata", "template", "s
 
 _POOL = re.compile(r"pools\[\d*\]|systemPool")
 
-_ADDS_NOTHING = ("time", "type", "name", "value", "date", "block", "mode", "level", "number")
+_ADDS_NOTHING = ("ref", "time", "type", "name", "value", "date", "block", "mode", "level", "number")
 """Ends of other tools' keys that ours go without: `startTime` for `start`."""
 
 _SAME_BEGINNING = 8
@@ -108,10 +107,10 @@ class Hints:
             size = beside.get("machine") if isinstance(beside, Mapping) else None
             return gpu_object(item, size, self._registration.traits), None
         if key == "requirements" and _POOL.fullmatch(path):
-            most = beside.get("maxNodes") if isinstance(beside, Mapping) else None
-            return requirements(
-                item, most if isinstance(most, int) else 2, self._clouds[0].traits
-            ), None
+            most = beside.get("maxNodes", 2) if isinstance(beside, Mapping) else 2
+            return requirements(item, most, self._clouds[0].traits), None
+        if "." in key and field_at(model, key):
+            return in_its_place(key), key
         if same := _same(key, fields) or same_but_for_its_unit(key, fields):
             return in_its_place(same), same
         foreign = self._foreign(key, path)
@@ -155,7 +154,7 @@ class Hints:
         if path.startswith("pools["):
             places = [place for place in places if place.startswith("pools[")] or places
         numbers = re.search(r"\d", str(item)) is not None
-        near = nearest(key, fields, HINT) or (_begins_as(key, fields) if numbers else None)
+        near = nearest(key, fields, HINT) or (numbers and _begins_as(key, fields))
         if near and not places:
             return f"did you mean `{near}`? {keys_here(fields)}", None
         if not places and (known := self._foreign_elsewhere(key, path)):
@@ -245,7 +244,7 @@ class Hints:
         inner = [str(each) for each in item] if isinstance(item, dict) else []
         known = (_same(each, fields) or bare(each) in _AROUND for each in inner)
         foreign = (self._foreign(each, path) for each in inner)
-        return bare(key) in _AROUND and (any(known) or any(each and each.key for each in foreign))
+        return bare(key) in _AROUND and (any(known) or any(foreign))
 
     def _under(self, key: str, remedy: str, model: type[Model], item: Any) -> str | None:
         """Return the place that a remedy names, if the value belongs there as it is."""

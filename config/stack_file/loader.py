@@ -37,6 +37,7 @@ from config.model.workloads import Workloads
 from config.rules.draft import Draft
 from config.stack_file import objects, secrets, top_keys
 from config.stack_file.follow_ups import independent, joined, once_a_list, with_other_setting
+from config.stack_file.foreign_objects import machine_named
 from config.stack_file.hints import Hints
 from config.stack_file.mending import Mended
 from config.stack_file.places import value_at
@@ -60,6 +61,7 @@ def read_stack(
     prefix: str = PREFIX,
     is_secret: IsSecret | None = None,
     outside: Mapping[str, Any] = MappingProxyType({}),
+    unread: Mapping[str, Any] = MappingProxyType({}),
     others: Collection[str] = (),
     accepts_examples: bool | None = None,
 ) -> tuple[ClusterSpec | None, list[Problem]]:
@@ -67,7 +69,7 @@ def read_stack(
 
     `prefix` goes before the top keys in messages. `is_secret` tells which settings came as Pulumi
     secrets; without it none is refused as clear text. `outside` are settings that stand in the
-    file where Pulumi drops them, `others` the keys of other programs and providers there.
+    file where Pulumi drops them, `unread` all else there, `others` the keys of other programs and providers there.
     `accepts_examples`: warn of values that our pages show instead of
     refusing them; None: look only for ranges of callers, and warn.
 
@@ -79,7 +81,9 @@ def read_stack(
     draft = file.draft(is_production(stack), accepts_examples)
     # For another cloud neither rules nor required keys are known.
     of_ours = not registry.is_another(_provider(file.settings))
-    problems = [*file.problems, *(_missing(file, draft) if of_ours else ())]
+    beside = [*_unread(unread)]
+    lacks = _missing(file, draft) if of_ours and all(each.warning for each in beside) else ()
+    problems = [*file.problems, *beside, *lacks]
     problems += secrets.secret_problems(
         file.settings, file.types, is_secret, prefix, file.mended.as_written
     )
@@ -159,7 +163,8 @@ class _File:
         pool = value_at(self.settings, problem.path.rpartition(".")[0]) or {}
         cloud = self.registration.traits
         gpus = {"capacity", "fallback", "spot", "gpus", "mig", "gpuSharing"} & pool.keys()
-        remedy = f"add it, such as `machine: {cloud.gpu_machine if gpus else cloud.cpu_machine}`"
+        size = cloud.gpu_machine if gpus else cloud.cpu_machine
+        remedy = f"add it, such as `machine: {machine_named(pool.get('name'), cloud) or size}`"
         rest = "" if "maxNodes" in pool else "; or remove the whole entry"
         return replace(problem, remedy=remedy + rest)
 
@@ -211,6 +216,10 @@ def _registration(settings: dict[str, Any], mended: Mended) -> Registration | No
         shown = [f"`{cloud.examples['cloud']}`" for cloud in clouds if "cloud" in cloud.examples]
         mended.problems.append(Problem("cloud", what, f"write {', or '.join(shown)}"))
         return None
+    around = [key for key, each in cloud.items() if isinstance(each, dict) and "provider" in each]
+    if around and "provider" not in cloud:  # reading `cloud` reports what stands around it
+        cloud = {**cloud, "provider": cloud[around[0]]["provider"]}
+        settings["cloud"] = [cloud] if in_a_list else cloud
     written = cloud.get("provider")
     registration = registry.registration(written)
     if registration is None:
@@ -235,6 +244,16 @@ def _exists_already(cloud: Any, registration: Registration | None) -> bool:
         return False
     makes_pools = registration is None or registration.traits.makes_pools
     return "existingCluster" in cloud or not makes_pools
+
+
+def _unread(unread: Mapping[str, Any]) -> Iterator[Problem]:
+    """Yield the problems of keys beside `config`, such as those of a Kubernetes object."""
+    what = "is not read: of a stack file Pulumi reads `config` alone"
+    for key, value in unread.items():
+        holds = isinstance(value, dict) and value.keys() & top_keys.EXAMPLES.keys()
+        remedy = "write `config:` in its place, and `kubeflow-spot:` before each key below it"
+        other = "remove it; nothing is merged in from another file"
+        yield Problem(key, what, remedy if holds else other, warning=not holds)
 
 
 def _missing(file: _File, draft: Draft) -> Iterator[Problem]:

@@ -6,10 +6,8 @@ program's spelling; `Mended.written` has the user's.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Container, Mapping
 from dataclasses import dataclass, field
-from itertools import product
 from typing import Any, get_args, get_origin
 
 from pydantic.fields import FieldInfo
@@ -36,11 +34,13 @@ from config.stack_file.shapes import (
 )
 from config.stack_file.written_out import (
     as_here,
+    as_objects,
     as_yaml,
     fits,
     flow,
     in_flow,
     in_its_unit,
+    keys_to_write,
     remove_double,
     taken_apart,
     with_values,
@@ -153,6 +153,8 @@ class Mended:
         `beside` that object's keys, if it is the object at `path`.
         """
         where, meant = user + as_path(key), None
+        if key.endswith("Ref") and isinstance(item, dict):
+            item = item.get("name", item)
         if apart := taken_apart(key, by_key(model)):
             remedy, meant, item = apart
         elif len(self.problems) < MOST:
@@ -164,15 +166,7 @@ class Mended:
         field = field_at(model, meant) if meant and not meant.startswith("/") else None
         if meant == HERE:
             self.problems.append(Problem(where, NOT_A_KEY, remedy))
-            fields = by_key(model)
-            for inner, one in item.items() if isinstance(item, dict) else ():
-                if inner in fields and inner not in mended:
-                    place = path + as_path(inner)
-                    self._put(mended, inner, one, fields[inner].annotation, place, where)
-                    self.written[place] = where + as_path(inner)
-                else:
-                    self._unknown(str(inner), one, model, path, mended, where)
-            return
+            return self._take_out(item, model, path, mended, where)
         if meant and meant.startswith("/"):
             self.elsewhere(where, meant[1:], item, remedy)
             return
@@ -197,10 +191,21 @@ class Mended:
         if there and not (isinstance(item, dict) and isinstance(around[last], dict)):
             self._tell(where, remove_double(meant, around[last], item, field), path)
             return
-        if there:
-            remedy = f"write what it holds under `{meant}`"
-        self._tell(where, remedy, path)
+        self._tell(where, f"write what it holds under `{meant}`" if there else remedy, path)
         self._put(around, last, item, field.annotation, place, where)
+
+    def _take_out(
+        self, item: Any, model: type[Model], path: str, mended: dict[Any, Any], where: str
+    ) -> None:
+        """Read what stands in an object that another tool has around its settings."""
+        fields = by_key(model)
+        for key, value in item.items() if isinstance(item, dict) else ():
+            if key not in fields or (key in mended and mended[key] != value):
+                self._unknown(str(key), value, model, path, mended, where)
+            elif key not in mended:
+                place = path + as_path(key)
+                self._put(mended, key, value, fields[key].annotation, place, where)
+                self.written[place] = where + as_path(key)
 
     def _with_value(
         self, where: str, meant: str, item: Any, field: FieldInfo, above: str, remedy: str
@@ -213,7 +218,7 @@ class Mended:
         if remedy not in (in_its_place(meant), f"its place is `{meant}`"):
             return item, remedy
         self.places[where] = meant, above
-        item = as_here(item, field)
+        item = as_objects(as_here(item, field), field)
         shown = in_flow(item, field.annotation) if item and isinstance(item, dict | list) else None
         if fits(item, field) or (shown and len(shown) <= _LONGEST):
             remedy = f"write {written_out(meant, shown or as_yaml(item), above)}"
@@ -271,13 +276,9 @@ class Mended:
 
     def _tell(self, where: str, remedy: str, path: str, what: str = NOT_A_KEY) -> None:
         self.problems.append(Problem(where, what, remedy))
-        if not remedy.startswith("write"):
-            return
-        self.told |= {path + as_path(name) for name in re.findall(r"`(\w+)\b", remedy)}
-        for name, outer in product(
-            re.findall(r"`(\w+)`", remedy), re.findall(r"under `(\w+)`", remedy)
-        ):
-            self.told |= {f"{outer}.{name}", f"{path}.{outer}.{name}"}
+        if remedy.startswith("remove the whole entry"):
+            self.guessed.add(path)
+        self.told |= keys_to_write(remedy, path)
 
     def _list(self, value: Any, inner: Any, path: str) -> Any:
         if isinstance(value, list):

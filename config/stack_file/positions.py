@@ -71,8 +71,11 @@ class Positions:
             if key.value == "config":
                 line = key.start_mark.line + 1
             # A setting beside `config`, where Pulumi drops it, has a line as well.
-            inside = _entries(value) if key.value == "config" else [(key, value)]
-            settings |= {name: each for each in inside if (name := named(str(each[0].value)))}
+            if key.value == "config":
+                entries = ((named(str(each[0].value)), each) for each in _entries(value))
+                settings |= {name: each for name, each in entries if name}
+            else:
+                settings[named(str(key.value)) or str(key.value)] = (key, value)
         return cls(
             file,
             settings,

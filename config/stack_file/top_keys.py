@@ -137,7 +137,8 @@ def read_top_keys(
                 if raw
                 else "write `config:` above it, and indent all settings"
             )
-            remedy = f"{how}; {remedy}"
+            remedy = how if key in (name, f"{prefix}{name}") else f"{how}; {remedy}"
+            what = what if raw else "stands in a file without `config:`"
         elif namespace:
             what = f"is in the namespace {namespace}, which this program does not read"
         path = as_path(key) if re.search(r"[.\[]", key) else key

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Mapping
 from enum import StrEnum
+from itertools import product
 from typing import Annotated, Any, get_args
 
 import yaml
@@ -14,6 +15,7 @@ from pydantic.fields import FieldInfo
 
 from config.base.hiding import secret_in
 from config.base.near import bare
+from config.base.problems import as_path
 from config.model.fields import Model, alternatives
 from config.model.repairs import others_word
 from config.model.structure import by_key, holds_secret, models
@@ -103,6 +105,25 @@ def remove_double(place: str, there: Any, item: Any, field: FieldInfo | None) ->
         return f"remove it: `{place}` stands there already, with another value; keep the right one"
     right = f"`{place}: {as_yaml(there)}`"
     return f"remove it: {right} stands there already; change that if {as_yaml(item)} is right"
+
+
+def as_objects(value: Any, field: FieldInfo) -> Any:
+    """Return a list of texts that mean objects, such as `sku=gpu:NoSchedule`, as those objects."""
+    model = next(models(field.annotation), None)
+    if not model or not isinstance(value, list):
+        return value
+    meant = [model.meant_by(each) if isinstance(each, str) else None for each in value]
+    return meant if meant and all(meant) else value
+
+
+def keys_to_write(remedy: str, path: str) -> set[str]:
+    """Return the places of the keys that a remedy for an object at `path` says to write."""
+    if not remedy.startswith("write"):
+        return set()
+    names, outer = re.findall(r"`(\w+)`", remedy), re.findall(r"under `(\w+)`", remedy)
+    around = {f"{one}.{name}" for name, one in product(names, outer)}
+    here = {path + as_path(name) for name in re.findall(r"`(\w+)\b", remedy)}
+    return here | around | {f"{path}.{place}" for place in around}
 
 
 def with_values(remedy: str, item: Any) -> str:

@@ -140,6 +140,10 @@ def _fault(text: str, broken: YAMLError) -> tuple[int | None, str]:
             return begin.line + 1, f"the list or object is not closed with {bracket[1]}"
         if lines[mark.line][mark.column :].startswith(":") and (key := re.search(r"\S+$", before)):
             return stopped, f"a comma is missing before `{key[0]}`"
+    if 0 < stopped <= len(lines) and re.match(r"\s*[\u2010-\u2015] ", lines[stopped - 1]):
+        return stopped, "the line begins with a long dash; type a hyphen, `-`"
+    if problem.startswith("expected <block end>") and (item := _entry_above(lines, stopped)):
+        return stopped, f"the line stands outside its entry of the list; indent it, and what is below, as line {item}"
     for number in (stopped, stopped - 1):
         line = lines[number - 1].strip() if 0 < number <= len(lines) else ""
         if " //" in line:
@@ -183,6 +187,19 @@ _FURTHER = (
 
 def _indent(line: str) -> int:
     return len(line) - len(line.lstrip())
+
+
+def _entry_above(lines: list[str], stopped: int) -> int | None:
+    """Return the line of the last key of a list's entry whose dash has the indent of the line that stopped; from 1 on."""
+    own = _indent(lines[stopped - 1]) if 0 < stopped <= len(lines) else 0
+    for number in range(stopped - 1, 0, -1):
+        line = lines[number - 1]
+        if not own or not line.strip() or _indent(line) < own:
+            return None
+        if _indent(line) == own:
+            key = next((n for n in range(stopped - 1, number, -1) if _indent(lines[n - 1]) == own + 2), None)
+            return key if line.lstrip().startswith("- ") else None
+    return None
 
 
 def _odd_quotes(line: str) -> bool:

@@ -119,7 +119,8 @@ def test_a_long_text_is_shortened_in_a_message() -> None:
 
 
 def test_a_report_of_hundreds_of_problems_ends() -> None:
-    lines = report(loader.read_stack(good(growth={"order": [7] * 300}))[1]).splitlines()
+    unknown = {f"key{number}": 1 for number in range(300)}
+    lines = report(loader.read_stack(good(growth=unknown))[1]).splitlines()
     assert lines[0].startswith("300 problems ")
     assert lines[-1] == "  and 100 more"
 

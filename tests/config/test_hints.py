@@ -28,6 +28,11 @@ UNBOUNDED = {key: value for key, value in L4.items() if key != "maxNodes"}
 # ruff: noqa: E501  (one key a line)
 HINTS = [
     # Of another level.
+    (azure(**{"encryption.atHost": True}), 'cloud["encryption.atHost"]', "write `encryption: {atHost: true}` in its place"),
+    (azure(spec={"forProvider": {"tier": "Standard", "region": "westeurope"}}), "cloud.spec", "delete this line, and write what it holds one level higher"),
+    (with_pool(nodeTaints=["sku=gpu:NoSchedule"]), "pools[1].nodeTaints", "write `taints: [{key: sku, value: gpu, effect: NoSchedule}]` in its place"),
+    (with_pool(fallback=[{"poolRef": {"name": "t4big"}}]), "pools[1].fallback[0].poolRef", "write `pool: t4big` in its place"),
+    (good(cluster={"name": "ml-x", "tags": ["team=ml", "env=dev"]}), "cluster.tags", "`{team: \"ml\", env: \"dev\"}`"),
     (with_pool(maxPrice=1), "pools[1].maxPrice", "`spot: {maxPrice: 1}`"),
     (with_pool(evictionPolicy="Delete"), "pools[1].evictionPolicy", "`spot: {evictionPolicy: Delete}`"),
     (azure(authorizedRanges=[]), "cloud.authorizedRanges", "`access.authorizedRanges`"),
@@ -47,10 +52,10 @@ HINTS = [
     (gke_pool({**L4, "machine": "n1-standard-8"}, accelerator={"type": "nvidia-l4", "sharing": {"max_shared_clients_per_gpu": 4}}), "pools[0].accelerator", "n1-standard-8 takes nvidia-tesla-t4, nvidia-tesla-p4, nvidia-tesla-v100: use g2-standard-4, with nvidia-l4; pods that share a GPU: `gpuSharing: {strategy: time-slicing, replicas: 4}`"),
     (with_pool(requirements=[{"key": "karpenter.sh/capacity-type", "operator": "In", "values": ["spot", "on-demand"]}, {"key": "karpenter.azure.com/sku-family", "values": ["N"]}]), "pools[1].requirements", "write `capacity: spot`, `fallback: [{onDemand: {maxNodes: 8}}]` in its place; `machine` is one size by its name"),
     # Of each zone, as the API and Terraform count; and labels of the bill, not of Kubernetes.
-    (gke_pool(UNBOUNDED, minNodeCount=1), "pools[0].minNodeCount", "write `gcp.minNodesPerZone` and"),
-    (gke_pool(UNBOUNDED, min_node_count=1), "pools[0].min_node_count", "write `gcp.minNodesPerZone` and"),
-    (gke_pool(UNBOUNDED, maxNodeCount=3), "pools[0].maxNodeCount", "`gcp.maxNodesPerZone`, which bound each zone"),
-    (gke_pool(UNBOUNDED, max_node_count=3), "pools[0].max_node_count", "`gcp.maxNodesPerZone`, which bound each zone"),
+    (gke_pool(UNBOUNDED, minNodeCount=1), "pools[0].minNodeCount", "write `minNodes: 1` for the whole pool, or `gcp: {minNodesPerZone: 1}` for each zone"),
+    (gke_pool(UNBOUNDED, min_node_count=1), "pools[0].min_node_count", "write `minNodes: 1` for the whole pool, or `gcp: {minNodesPerZone: 1}` for each zone"),
+    (gke_pool(UNBOUNDED, maxNodeCount=3), "pools[0].maxNodeCount", "write `maxNodes: 3` for the whole pool, or `gcp: {maxNodesPerZone: 3}` for each zone"),
+    (gke_pool(UNBOUNDED, max_node_count=3), "pools[0].max_node_count", "write `maxNodes: 3` for the whole pool, or `gcp: {maxNodesPerZone: 3}` for each zone"),
     (gke_pool(L4, min_node_count=1), "pools[0].min_node_count", "remove it: `maxNodes` sets the most of all zones together, and `minNodes` the least"),
     (gke_pool(L4, maxNodeCount=3), "pools[0].maxNodeCount", "remove it: `maxNodes` sets this, for all zones together"),
     (gke_pool(L4, autoscaling={"maxNodeCount": 3}), "pools[0].autoscaling", "delete this line, and write what it holds one level higher"),

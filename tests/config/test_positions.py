@@ -62,7 +62,7 @@ def test_problems_stand_in_the_order_of_the_file() -> None:
     assert [problem.path.split(":")[1] for problem in found] == ["3", "6", "11", "12"]
 
 
-@pytest.mark.parametrize("text", ["", "[", "config: 1", "a: 1", "config: {a: &b [*b]}", "\x00"])
+@pytest.mark.parametrize("text", ["", "[", "config: 1", "1", "config: {a: &b [*b]}", "\x00"])
 def test_without_a_stack_file_a_path_stays_as_it_is(text: str) -> None:
     assert Positions.of_text("Pulumi.dev.yaml", text, own_name).located(Problem("a.b", "c", "d")).path == "a.b"
 

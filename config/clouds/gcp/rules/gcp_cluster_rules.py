@@ -58,11 +58,13 @@ def _outside(path: str, written: tuple[str, ...], gcp: Gcp) -> Iterator[Problem]
         same = {zone: f"{region}-{zone.rpartition('-')[2]}" for zone in outside}
         right = [same.get(zone, zone) for zone in written]
         right = [zone for zone in dict.fromkeys(right) if zone in known] or list(known[:1])
+        regions = {zone.rpartition("-")[0] for zone in written}
+        other = f"; or move to {regions.pop()} by `location`" if len(regions) == 1 else ""
         yield Problem(
             path,
             f"{', '.join(outside)} {'is' if len(outside) == 1 else 'are'} not in {region}, the "
             "cluster's region",
-            f"write `zones: [{', '.join(right)}]`; {region} has {', '.join(known)}",
+            f"write `zones: [{', '.join(right)}]`; {region} has {', '.join(known)}{other}",
         )
 
 
