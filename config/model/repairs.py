@@ -11,8 +11,8 @@ from pydantic_core import ErrorDetails
 from config.base.hiding import secret_in
 from config.base.near import bare, nearest
 
-_PLACEHOLDER = re.compile(r"\{\{|\$[({]|^<.*>$")
-"""Beginnings of what templates and shells replace."""
+_PLACEHOLDER = re.compile(r"\{\{|\$[({]|^<.*>$|^[A-Z]+(_[A-Z]+)+$")
+"""What templates, shells and readers of a tutorial replace."""
 _TYPOGRAPHIC = "\u201c\u201d\u201e\u2018\u2019"
 """Quotes of word processors."""
 _OFFSETS = {"UTC": "+00:00", "GMT": "+00:00", "Z": "+00:00", "CET": "+01:00", "CEST": "+02:00"}
@@ -43,7 +43,7 @@ def repaired(given: Any, pattern: str) -> str | None:
     tries = [plain, number, re.sub(r"^(serviceAccount|user|group):", "", plain)]
     tries += [re.sub(r"-gke\.\d+$|/cryptoKeyVersions/\d+$|-docker\.pkg\.dev$", "", number)]
     tries += [_OFFSETS.get(plain.upper(), plain), plain.translate(DASHES), plain.strip("/")]
-    tries += [re.sub("^24:00$", MIDNIGHT, plain)]
+    tries += [re.sub("^24:00$", MIDNIGHT, plain), re.sub(r"(-[a-z]+\d)([a-z])$", r"\1-\2", plain)]
     tries += [*_dates(plain), *_accounts(tries[2])]
     if pattern == AZURE_REGION:
         tries.append(plain.lower().replace(" ", ""))  # as the portal shows it
@@ -159,6 +159,9 @@ _LETTERS = str.maketrans("OoIl", "0011")
 """Letters that are taken for digits."""
 
 
+_BOTH = "write `capacity: spot`; on-demand machines come by `fallback: [{onDemand: {maxNodes: 2}}]`"
+
+
 def one_of(given: Any, allowed: list[str]) -> str:
     """Return the remedy for a text that is none of those allowed."""
     written = bare(given) if isinstance(given, str) else ""
@@ -172,12 +175,14 @@ def one_of(given: Any, allowed: list[str]) -> str:
     ]
     if isinstance(given, list):
         if {"spot", "on-demand"} <= {*map(str, given)} & {*allowed}:
-            return "write `capacity: spot`; on-demand machines come by `fallback: [{onDemand: {maxNodes: 2}}]`"
+            return _BOTH
         return f"write one value, without [ ]: {', '.join(allowed)}"
     if isinstance(given, dict):
         if inside := [each for each in given.values() if each in allowed]:
             return f"write {inside[0]}, without what stands around it"
         return f"write one word, without what stands in it: {', '.join(allowed)}"
+    if {"spot", "on-demand"} <= {*allowed} and "spot" in written and "demand" in written:
+        return _BOTH
     near = meant[0] if len(meant) == 1 else nearest(written, allowed)
     inside = [name for name in allowed if str(given).lower() in name.split("-")]
     near = others_word(given, allowed) or near or " or ".join(inside)

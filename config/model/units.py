@@ -83,6 +83,8 @@ def number_without_unit(key: str, given: object) -> str | None:
     if own := unit_of_key(key):
         number, words = in_unit_of(key, given), unit_in_words(own)
         return f"write {number}, in {words}" if number else f"write a whole number of {words}"
+    if remark := re.fullmatch(r"(\d+)\s+\w+\s.*", given):
+        return f"write {remark[1]}, and `#` before a comment"
     plain = re.fullmatch(r"(\d+) ?[a-zA-Z%]+", given)
     return f"write a whole number without a unit, such as {plain[1]}" if plain else None
 

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic_core import ErrorDetails
 
 from config.base.hiding import hidden, secret_in
-from config.base.near import with_form
+from config.base.near import HINT, nearest, with_form
 from config.base.problems import Problem
 from config.model import repairs
 from config.model.counterparts import counterpart
@@ -147,6 +147,8 @@ def problem_of_error(error: ErrorDetails, model: type[Model], path: str) -> Prob
             return Problem(
                 where, f"{is_it}, which YAML reads as text", f"write {wanted}, without quotes"
             )
+        case "bool_type" if word := nearest(str(given), ["true", "false"], HINT):
+            return Problem(where, is_it, f"did you mean {word}?")
         case "int_from_float" if where.endswith(".replicas") and given in repairs.PARTS:
             # A share of a GPU is told as the number of its pods.
             return Problem(where, is_it, f"{_meaning(place)}write {repairs.PARTS[given]}")

@@ -68,7 +68,7 @@ def unknown(value: object) -> Problem:
         what = f"there is no release {value!r}"
         if (meant := f"r{value}") in names() or (meant := str(value).lower()) in names():
             remedy = f"did you mean {meant}? {remedy}"
-        elif re.fullmatch(r"v?\d\.\d+(\.\d+)?", str(value)):
+        elif re.fullmatch(r"v?\d\.\d+(\.\d+)?(-gke\.\d+)?", str(value)):
             what += ": releases are this program's, not Kubeflow's or Kubernetes'"
             each = (f"{name} (Kubernetes {_kubernetes(name)})" for name in reversed(names()))
             remedy = f"write {' or '.join(each)}; you install Kubeflow, see docs/kubeflow.md"

@@ -11,7 +11,7 @@ from config.clouds import registry
 from config.clouds.tables import Machine
 from config.clouds.traits import Cloud
 from config.model.pool import AnyPool, Pool
-from config.model.repairs import DASHES
+from config.model.repairs import DASHES, is_placeholder
 from config.rules.draft import Draft
 
 _AWS = re.compile(r"([a-z]+\d[a-z\d-]*)\.(\d*x?large|medium|small|micro|nano|metal[-\w]*)")
@@ -53,8 +53,8 @@ _SHARES_A_CORE = re.compile(r"e2-(micro|small|medium)|[fg]1-(micro|small)")
 
 
 def _machine(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    # White space around the name is another rule's problem.
-    if not cloud.makes_pools or pool.machine != pool.machine.strip():
+    placeholder = is_placeholder(pool.machine)  # another rule's problem, as white space is
+    if not cloud.makes_pools or placeholder or pool.machine != pool.machine.strip():
         return
     where, size = f"{path}.machine", pool.machine
     machine = cloud.machine(size)
@@ -111,6 +111,11 @@ def _unknown(where: str, pool: AnyPool, cloud: Cloud) -> Problem:
         # github.com/kubeflow/pipelines/issues/12705: "exec format error".
         what = f"{size!r} is an Arm machine, and images of Kubeflow are for amd64"
         return Problem(where, what, meant.strip() or example)
+    several = [each for each in re.split(r"[\s|,/]+", size) if cloud.machine(each)]
+    if len(several) > 1:
+        what = f"{size!r} is {len(several)} machines, and a pool has one"
+        remedy = f"write {several[0]}; {several[1]} is a pool of its own, named under `fallback`"
+        return Problem(where, what, remedy)
     first = re.split(r"[\s,;(]", size.strip().translate(DASHES), maxsplit=1)[0]
     known = {near.bare(other): other for other in sizes}.get(near.bare(first))
     if known:

@@ -154,7 +154,7 @@ class Hints:
         if path.startswith("pools["):
             places = [place for place in places if place.startswith("pools[")] or places
         numbers = re.search(r"\d", str(item)) is not None
-        near = nearest(key, fields, HINT) or (numbers and _begins_as(key, fields))
+        near = nearest(key, fields, HINT) or (_begins_as(key, fields) if numbers else None)
         if near and not places:
             return f"did you mean `{near}`? {keys_here(fields)}", None
         if not places and (known := self._foreign_elsewhere(key, path)):
@@ -292,11 +292,11 @@ class Hints:
             for (place, name), foreign in cloud.foreign_keys().items():
                 if name != bare(key) or not place or name in _GENERAL or foreign.key == HERE:
                     continue
-                if foreign.remedy.startswith("remove it") or " under `" in foreign.remedy:
-                    return foreign.remedy
                 there = _POOL_OBJECT.sub("pools[]", place)
                 if re.split(r"[.[]", there)[0] != re.split(r"[.[]", path)[0]:
                     continue  # an object of another kind
+                if foreign.remedy.startswith("remove it") or " under `" in foreign.remedy:
+                    return foreign.remedy
                 if foreign.remedy:
                     return f"remove it here, and under `{there}` {foreign.remedy}"
                 if f"{there}.{foreign.key}" == path:

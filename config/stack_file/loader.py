@@ -250,8 +250,11 @@ def _unread(unread: Mapping[str, Any]) -> Iterator[Problem]:
     """Yield the problems of keys beside `config`, such as those of a Kubernetes object."""
     what = "is not read: of a stack file Pulumi reads `config` alone"
     for key, value in unread.items():
-        holds = isinstance(value, dict) and value.keys() & top_keys.EXAMPLES.keys()
-        remedy = "write `config:` in its place, and `kubeflow-spot:` before each key below it"
+        keys = {str(each) for each in value} if isinstance(value, dict) else set()
+        holds = {each.rpartition(":")[2] for each in keys} & top_keys.EXAMPLES.keys()
+        prefixed = any(":" in each for each in keys)
+        remedy = "write `config:` in its place"
+        remedy += "" if prefixed else ", and `kubeflow-spot:` before each key below it"
         other = "remove it; nothing is merged in from another file"
         yield Problem(key, what, remedy if holds else other, warning=not holds)
 

@@ -111,6 +111,10 @@ def meant_object(
         if pair and pair[1] in fields:
             what = f"is text, for a colon is missing after `{pair[1]}`"
             return what, f"write `{pair[1]}: {pair[2]}`", {pair[1]: yaml.safe_load(pair[2])}
+        fitting = [key for key, each in fields.items() if fits(value, each)]
+        if len(fitting) == 1 and not re.fullmatch(r"[a-z]+", value):
+            what = f"is {shown(value)}, which is text and not an object"
+            return what, f"write `{{{fitting[0]}: {value}}}`", {fitting[0]: value}
         if assigned := assignments(value):
             lines = " and ".join(f"`{key}: {as_yaml(one)}`" for key, one in assigned.items())
             return "is text, for its lines have `=` in place of `:`", f"write {lines}", assigned

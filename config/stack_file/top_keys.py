@@ -118,7 +118,10 @@ def read_top_keys(
             else hints.of_the_file(name, settings, value)
         )
         what = "is not a setting of this program"
-        if re.match(r"\w+[.\[]", name):
+        dotted = name.removeprefix(f"{prefix[:-1]}.")
+        if dotted != name and dotted in EXAMPLES:
+            remedy, target = f"write `{prefix}{dotted}`, with a colon", dotted
+        elif re.match(r"\w+[.\[]", name):
             what = "is one key, with dots or brackets in its name"
             remedy = (
                 f"remove it, and write its value inside `{prefix}{re.split(r'[.[]', name)[0]}`, as "

@@ -112,7 +112,15 @@ def as_objects(value: Any, field: FieldInfo) -> Any:
     model = next(models(field.annotation), None)
     if not model or not isinstance(value, list):
         return value
-    meant = [model.meant_by(each) if isinstance(each, str) else None for each in value]
+    fields = by_key(model)
+    meant = [
+        {key: as_here(one, fields[key]) for key, one in each.items()}
+        if isinstance(each, dict) and each.keys() <= fields.keys()
+        else model.meant_by(each)
+        if isinstance(each, str)
+        else None
+        for each in value
+    ]
     return meant if meant and all(meant) else value
 
 

@@ -76,7 +76,7 @@ _WORDS = {
     "mapping values are not allowed": "a `:` stands where no key can; indent the line as its neighbours, or quote "
     "a text with `: `",
     "sequence entries are not allowed": "a list begins on the line below its key; write `- ...` there",
-    "could not find expected ':'": "the line has no `:`; write `key: value`",
+    "could not find expected ':'": "the line has no `:`; write `key: value`, or `#` before a comment",
     r"expected <block end>, but found '(?:<block mapping start>|<block sequence start>|-|\?)'": "the line is not "
     "indented as those above it; give all keys of an object, and all `-` of a list, the same indent",
     r"expected <block end>, but found '([}\]])'": "a {0} closes what is not open; take it away",
@@ -155,10 +155,10 @@ def _fault(text: str, broken: YAMLError) -> tuple[int | None, str]:
         if assigned := re.match(r"(?:- )?([A-Za-z][\w:.-]*) ?= ?\S", line):
             return number, f"a `=` stands in place of the colon; write `{assigned[1]}: ...`"
         if two := re.fullmatch(r"(?:- )?([\w.-]+: )([\w-]+: [^:#{}\"']+)", line):
-            return (
-                number,
-                f"two keys stand on one line; write `{two[1]}{{{two[2].strip()}}}`, or the second below the first",
-            )
+            first, second = two[1].strip(), two[2].strip()
+            if re.search(rf"^\s*{re.escape(first)}\w", text, re.MULTILINE):
+                return number, f"a space stands after `{first}`; write `{first}{second}`"
+            return number, f"two keys stand on one line; write `{first} {{{second}}}`, or the second below the first"
         below = lines[number] if number < len(lines) else ""
         if re.fullmatch(r"[\w-]+:[\w-]+", line) and _indent(below) > _indent(lines[number - 1]):
             return number, f"the line has no colon at its end; write `{line}:`"
@@ -167,7 +167,7 @@ def _fault(text: str, broken: YAMLError) -> tuple[int | None, str]:
         if problem.startswith(("mapping values", "could not find")) and re.fullmatch(
             r"(- )?[\w.\"'-]+( [^:#]+)?", line
         ):
-            return number, "the line has no `:`; write `key: value`"
+            return number, "the line has no `:`; write `key: value`, or `#` before a comment"
     return stopped, _in_words(broken)
 
 
