@@ -8,9 +8,9 @@ from typing import Any
 
 from config.base.problems import Problem
 from config.clouds.traits import Cloud
-from config.model.cluster import DevicePluginOptions, ExpanderOptions, ExpanderTier, Growth
+from config.model.cluster import DevicePluginOptions, ExpanderOptions, ExpanderTier, Growth, seconds
 from config.model.pool import Pool, SystemPool
-from config.model.reading import of_each
+from config.model.reading import of_each, written
 from config.model.spec import ClusterSpec
 from config.placement import expressions, object_names
 from config.placement.growth_order import growth_order, useful_gpu_hour
@@ -31,6 +31,27 @@ def _names(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         elif draft.names_are_known() and name not in pools | twins:
             known = ", ".join(sorted(pools | twins)) or "(no pool)"
             yield Problem(path, f"there is no pool {name!r}", f"one of: {known}")
+
+
+_BOOT = 240
+"""Seconds of the quickest boot of a GPU node that was seen (github.com/kubernetes/autoscaler/
+issues/3464)."""
+
+
+def _shorter_than_a_boot(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    wait = (
+        draft.growth.accepted_wait
+        if draft.growth and written(draft.growth, "accepted_wait")
+        else ""
+    )
+    if wait and seconds(wait) < _BOOT:
+        yield Problem(
+            "growth.acceptedWait",
+            f"is {wait}, and no GPU node starts so fast: 4 to 6 minutes were seen",
+            "write 10m or more; a pod starts at once where an on-demand pool keeps a node, by "
+            "`minNodes: 1`",
+            warning=True,
+        )
 
 
 def _unread(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
@@ -181,4 +202,4 @@ def _expressions(
             )
 
 
-RULES = (_names, _unread, _costs, _none, _ownership, _numbers, _expressions)
+RULES = (_names, _shorter_than_a_boot, _unread, _costs, _none, _ownership, _numbers, _expressions)

@@ -155,10 +155,10 @@ def _fault(text: str, broken: YAMLError) -> tuple[int | None, str]:
         if assigned := re.match(r"(?:- )?([A-Za-z][\w:.-]*) ?= ?\S", line):
             return number, f"a `=` stands in place of the colon; write `{assigned[1]}: ...`"
         if two := re.fullmatch(r"(?:- )?([\w.-]+: )([\w-]+: [^:#{}\"']+)", line):
-            first, second = two[1].strip(), two[2].strip()
-            if re.search(rf"^\s*{re.escape(first)}\w", text, re.MULTILINE):
-                return number, f"a space stands after `{first}`; write `{first}{second}`"
-            return number, f"two keys stand on one line; write `{first} {{{second}}}`, or the second below the first"
+            outer, inner = two[1].strip(), two[2].strip()
+            if re.search(rf"^\s*{re.escape(outer)}\w", text, re.MULTILINE):
+                return number, f"a space stands after `{outer}`; write `{outer}{inner}`"
+            return number, f"two keys stand on one line; write `{outer} {{{inner}}}`, or the second below the first"
         below = lines[number] if number < len(lines) else ""
         if re.fullmatch(r"[\w-]+:[\w-]+", line) and _indent(below) > _indent(lines[number - 1]):
             return number, f"the line has no colon at its end; write `{line}:`"

@@ -103,6 +103,7 @@ DOUBTFUL = [
     (on_gke(releaseChannel="STABLE"), "cloud.releaseChannel", "is STABLE, which in October 2026 had Kubernetes 1.34 to 1.35, not 1.36 -> one of: RAPID, REGULAR, EXTENDED"),
     (gke_cluster(kubernetesVersion="1.36.2", reason="a bug in 1.36.3"), "cluster.kubernetesVersion", ""),
     (on_gke(network={"nodeSubnet": "10.8.0.0/28", "podCidr": "10.16.0.0/20"}) | {"systemPool": {"machine": "e2-standard-4", "maxNodes": 6}}, "cloud.network.nodeSubnet", ""),
+    (good(growth={"acceptedWait": "30s"}), "cloud.autoscaler.maxNodeProvisionTime growth.acceptedWait pools[1].fallback", "is 30s, and no GPU node starts so fast -> write 10m or more"),
     (on_gke(encryption={"secretsKey": KEY.format("europe")}), "cloud.encryption.secretsKey", ""),
     (on_gke(encryption={"bootDiskKey": KEY.format("europe-west1")}), "cloud.encryption.bootDiskKey", ""),
     (gke_pool(N1, gpus=1, gpuModel="nvidia-p4", zones=["europe-west4-b"]), "pools[0].gpuModel", ""),

@@ -197,6 +197,12 @@ def test_html_inside_of_a_text_is_part_of_it() -> None:
         ),
         ("config:\n  a: {b: 2m c: 3m}\n", "2: is not YAML: a comma is missing before `c`"),
         ('config:\n  a: {b: "x}\n  c: {d: "x"}\n', "2: is not YAML: a quote is not closed"),
+        ("config:\n  k:a: 1\n  k: b: c\n", "3: is not YAML: a space stands after `k:`; write `k:b: c`"),
+        (
+            "config:\n  - a: 1\n    b: 2\n  c: 3\n",
+            "4: is not YAML: the line stands outside its entry of the list; indent it, and what is below, as line 3",
+        ),
+        ("config:\n  - a: 1\n  \u2013 b: 2\n", "3: is not YAML: the line begins with a long dash"),
         ("config:\n  a: b: c\n", "2: is not YAML: two keys stand on one line; write `a: {b: c}`"),
         ("config:\n  a: [geheim\n  b: c\n", "dev.yaml:2: is not YAML: the list or object is not closed with ]"),
         ("config:\n\ta: 1\n", "dev.yaml:2: is not YAML: a tab indents this line"),
