@@ -1,8 +1,10 @@
 """The hands of the autoscaler in a live sandbox: the emulated cloud, the API server and the log."""
 
 from collections.abc import Callable, Collection, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
+from sandbox.autoscaler import status_map
 from sandbox.autoscaler.api import ApiServer
 from sandbox.autoscaler.journal import Journal
 from sandbox.autoscaler.shapes import Object, of_node
@@ -39,8 +41,32 @@ class LiveHands:
         except ScaleRefused as refused:
             who = self._plan.reason.partition(": ")[0]
             self._journal.write(f"pool {group.pool}: {size} refused {who}, left alone for a while: {refused}")
+            self._tell(f"Scale-up failed for group {group.name}: {refused}")
             raise
         self._journal.write(f"pool {group.pool}: {size} {self._plan.reason}")
+
+    def _tell(self, message: str) -> None:
+        """Create the event of a refused scale-up, as kubernetes/autoscaler 1.36.1 does for its status' ConfigMap.
+
+        The recordings (spot-node-evicted-and-spot-capacity-gone.json) have reason, object and beginning. The real text has the
+        SDK's frame around the cloud's (`azure_answer`), which is left out.
+        """
+        now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        status = {"apiVersion": "v1", "kind": "ConfigMap", "namespace": "kube-system", "name": status_map.NAME}
+        event = {
+            "apiVersion": "v1",
+            "kind": "Event",
+            "metadata": {"generateName": f"{status_map.NAME}.", "namespace": "kube-system"},
+            "involvedObject": status,
+            "type": "Warning",
+            "reason": "FailedToScaleUpGroup",
+            "message": message,
+            "source": {"component": "cluster-autoscaler"},
+            "firstTimestamp": now,
+            "lastTimestamp": now,
+            "count": 1,
+        }
+        self._api.create("/api/v1/namespaces/kube-system/events", event)
 
     def remove(self, group: NodeGroup, nodes: Collection[str]) -> None:
         size = f"{len(group.nodes)} -> {len(group.nodes) - len(nodes)} nodes"
