@@ -224,7 +224,9 @@ class Page:
         """Assert that the page tells this to the reader, who does it by hand."""
         assert words in self.cure
 
-    def runs(self, beginning: str, other: tuple[str, str] = ("", "")) -> None:
-        """Run the page's command with this beginning, with `other[1]` in place of `other[0]`."""
+    def runs(self, beginning: str, other: tuple[str, str] = ("", "")) -> str:
+        """Run the page's command with this beginning, with `other[1]` in place of `other[0]`; return its answer."""
         (command,) = {each for each in self.book.cures(self.row) if each.startswith(beginning)}
-        print(self.ring.types(command.replace(*other), **self.names))
+        answer = self.ring.types(command.replace(*other), **self.names)
+        print(answer)
+        return answer

@@ -4,6 +4,7 @@ One sandbox for all, in which ten minutes of the autoscaler's profile take five 
 """
 
 import json
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -144,6 +145,7 @@ def test_a_quota_that_is_granted_lets_pods_start(ring: OnCall) -> None:
     try:
         ring.job(2)
         page = ring.reads("GpuPodWaitsNoCapacity", "quota", POD=ring.waits(), NAMESPACE=TEAM)
+        assert re.search("(?i)lowPriorityCores|standardNCASv3_T4Family", page.runs("kubectl get events"))
         page.says("[Ask for it](tasks/gpu-quota.md)")
     finally:
         ring.quotas({})
