@@ -49,6 +49,13 @@ def repaired(given: Any, pattern: str) -> str | None:
         tries.append(plain.lower().replace(" ", ""))  # as the portal shows it
     if re.fullmatch(r"(https:/)?/?[\w.-]+(/[\w.-]+)+", plain):
         tries.append(plain.rpartition("/")[2])  # a name at the end of a path
+    if clock := re.fullmatch(r"(?:(\d+)-)?(\d+):(\d\d):(\d\d)", plain):
+        days, hours, minutes, rest = (int(each or 0) for each in clock.groups())
+        whole = ((days * 24 + hours) * 60 + minutes) * 60 + rest
+        size, unit = next(
+            each for each in ((3600, "h"), (60, "m"), (1, "s")) if not whole % each[0]
+        )
+        plain = f"{whole // size}{unit}"
     if iso := re.fullmatch(r"pt?(\d+)([dhms])", plain.lower()):
         plain = iso[1] + iso[2]  # a duration of ISO 8601, such as PT20M
     if time := re.fullmatch(r"(\d+)\s*([a-z]+)", plain.lower()):

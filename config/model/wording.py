@@ -54,6 +54,8 @@ def problem_of_error(error: ErrorDetails, model: type[Model], path: str) -> Prob
             held = given if isinstance(given, dict) else {}
             fitting = [key for key, each in held.items() if _fits(each, place)]
             fitting = fitting if len(fitting) == 1 else [key for key in fitting if key == "name"]
+            if isinstance(given, list) and given and _fits(given[0], place):
+                return Problem(where, what, f"write one: `{error['loc'][-1]}: {given[0]}`")
             if fitting:
                 remedy = f"write the value of `{fitting[0]}` alone, without any key and {{ }}"
                 if fitting == ["name"]:  # the value of another key may be a secret

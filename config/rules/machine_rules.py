@@ -198,11 +198,13 @@ def machine_with(model: str, cloud: Cloud, gpus: float = 1) -> str:
         for order, each in enumerate((model, *_NEAREST.get(model, ())))
         if (machine := cloud.machine(_with_gpu(each, cloud, gpus) or ""))
     ]
-    _, order, near, its = min(found, default=(0, 0, "", ""))
-    remedy = f"use {near}, with {its or model}" if order else f"use {near}, with {model}"
+    *_, near, its = min(found, default=(0, 0, "", ""))
+    remedy = f"use {near}, with {its or model}"
     known = cloud.attachable.get(model)
     if known is None or known.status == "retired":
-        return remedy if near else ""
+        has = any(other == 0 for _, other, *_ in found)
+        lacks = "" if has else f"{cloud.title} has no {model}: "
+        return f"{lacks}{remedy}" if near else ""
     takes = next((each.size for each in cloud.sold(vcpus=4) if model in each.attachable), "")
     own = {ours: theirs for theirs, ours in cloud.accelerators.items()}.get(model, model)
     return f"use {takes} with `gpus: 1` and `gpuModel: {own}`" + f"; or {remedy}" * bool(near)

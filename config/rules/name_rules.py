@@ -74,7 +74,7 @@ def _names(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
                     f"{claim.made_up} is called {claim.name!r}, which is the name of "
                     f"{other.path} already"
                 )
-            remedy = "give it another name"
+            remedy = f"give it another name, such as {claim.name}b"
             if claim.made_up:
                 remedy += f", or remove {other.path.removesuffix('.name')}: the twin is declared"
             else:

@@ -211,8 +211,14 @@ def _fallback_cycles(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
                     yield Problem(
                         f"pools[{index}].fallback",
                         f"goes in a circle: {', '.join(circle)} fall back to one another",
-                        f"remove `- pool: {back}` here, or the step from {back} to {name}",
+                        f"remove `- pool: {back}` here{_whole(draft.pools[index])}, or the step from "
+                        f"{back} to {name}",
                     )
+
+
+def _whole(pool: Pool) -> str:
+    """Return that a chain of one step goes as a whole."""
+    return ", with `fallback` above it" if len(pool.fallback) == 1 else ""
 
 
 def _spot_alone(draft: Draft, cloud: Cloud) -> Iterator[Problem]:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from config.base.problems import Problem
+from config.clouds.registry import Registration
 from config.model.wording import NOT_A_KEY
+from config.stack_file.foreign_objects import machine_named
 from config.stack_file.objects import Reading
+from config.stack_file.places import value_at
 from config.stack_file.written_out import says_value, with_right_value
 
 _OF_A_CHAIN = re.compile(
@@ -123,3 +127,28 @@ def once_a_list(problems: Iterable[Problem]) -> Iterator[Problem]:
             yield from (first, *others)
             continue
         yield replace(first, what=f"{first.what} (as {len(others)} more entries of the list)")
+
+
+_OF_SPOT = {"capacity", "fallback", "spot", "gpus", "mig", "gpuSharing"}
+"""Keys of a pool with GPUs."""
+
+
+def with_machines(
+    problems: list[Problem], settings: Mapping[str, Any], registration: Registration | None
+) -> list[Problem]:
+    """Return the problems with a machine of the cloud for each that is missing, told once for a
+    pool without `maxNodes` as well.
+    """
+    found, told = [], set()
+    for each in problems:
+        around = each.path.rpartition(".")[0]
+        if each.remedy == "add `machine`" and registration:
+            pool, cloud = value_at(settings, around) or {}, registration.traits
+            size = cloud.gpu_machine if _OF_SPOT & pool.keys() else cloud.cpu_machine
+            remedy = f"add `machine: {machine_named(pool.get('name'), cloud) or size}`, for example"
+            if "maxNodes" not in pool:
+                remedy = f"remove the whole entry, or {remedy}, and `maxNodes: 4`"
+                told.add(f"{around}.maxNodes")
+            each = replace(each, remedy=remedy)
+        found.append(each)
+    return [each for each in found if each.path not in told or each.what != "is missing"]

@@ -55,7 +55,7 @@ def machine_named(name: object, cloud: Cloud) -> str | None:
     """Return a machine with the GPU that a pool's name says, such as `l4-spot`; None for others."""
     found = (_model(part) for part in re.split(r"[-_]", str(name)))
     model = next(filter(None, found), "")
-    size = re.match(r"use ([\w-]+)", machine_with(model, cloud)) if model else None
+    size = re.search(r"use ([\w-]+)", machine_with(model, cloud)) if model else None
     return size[1] if size else None
 
 

@@ -26,6 +26,7 @@ from config.stack_file.places import (
     field_in,
     has_shape,
     likeliest,
+    move_it,
     of_another_cloud,
     places_in,
     shallowest,
@@ -53,6 +54,7 @@ _AROUND += ["autoscaling", "scaling", "scalingconfig"]
 """Keys of other tools around the settings of an object, in lower case without _ and -."""
 
 _ONE_LEVEL_HIGHER = "delete this line, and write what it holds one level higher"
+_SEE_BELOW = "delete this line; what to do with what it holds, is told with each"
 _OF_SPOT = "remove it: the autoscaler counts between 0 and `maxNodes`; no spot node can be kept"
 
 _POOL_OBJECT = re.compile(r"^pool\b")
@@ -118,7 +120,9 @@ class Hints:
         if absent := model.absent.get(key) or model.absent.get(own):
             return absent, None
         if own == HERE or self._is_around(key, fields, item, path):
-            return _ONE_LEVEL_HIGHER, HERE
+            held = [str(each) for each in item] if isinstance(item, dict) else []
+            right = any(_same(each, fields) for each in held)
+            return _ONE_LEVEL_HIGHER if right or not held else _SEE_BELOW, HERE
         if foreign and foreign.beside and foreign.beside in beside:
             spot = (
                 isinstance(beside, Mapping) and beside.get("capacity", "on-demand") != "on-demand"
@@ -169,7 +173,7 @@ class Hints:
                 lambda name, place: self._foreign(name, f"{path}.{place}"),
                 beside,
             )
-            return self._move_it(places), places[0] if len(places) == 1 else None
+            return move_it(places, self._types), places[0] if len(places) == 1 else None
         return self._moved(places, item, path, self.given, alone=[*beside] == [key])
 
     def _moved(
@@ -197,7 +201,7 @@ class Hints:
                 if alone and levels == 1 and "[" not in path[len(above) :]:
                     return f"write `{key}` in place of `{beside}`", f"/{place}"
                 return f"its place is {higher} higher: indent it as `{beside}`", f"/{place}"
-        return self._move_it(places), f"/{place}" if len(
+        return move_it(places, self._types), f"/{place}" if len(
             places
         ) == 1 and "[]" not in place else None
 
@@ -272,18 +276,6 @@ class Hints:
         short = next(filter(None, (_same(each, fields) for each in ends)), None)
         return short if short and fits(item, by_key(model)[short]) else None
 
-    def _move_it(self, places: list[str]) -> str:
-        """Return a remedy that names places, and what each is for if there are several."""
-        if len(places) == 1:
-            return f"its place is `{places[0]}`"
-        words = []
-        for place in places:
-            field = field_in(self._types, place)
-            about = field.description or "" if field and any(models(field.annotation)) else ""
-            about = about.partition(". ")[0].rstrip(".")
-            words.append(f"`{place}`" + (f" ({about[0].lower()}{about[1:]})" if about else ""))
-        return f"its place is {' or '.join(words)}"
-
     def _foreign_elsewhere(self, key: str, path: str) -> str | None:
         """Return the remedy for another tool's key that belongs to another object."""
         if len(bare(key)) < _TELLING:
@@ -301,7 +293,7 @@ class Hints:
                     return f"remove it here, and under `{there}` {foreign.remedy}"
                 if f"{there}.{foreign.key}" == path:
                     return "take the key away, and write what it holds one level higher"
-                return self._move_it([f"{there}.{foreign.key}"])
+                return move_it([f"{there}.{foreign.key}"], self._types)
         return None
 
     @cached_property

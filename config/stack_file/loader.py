@@ -8,7 +8,6 @@ One problem must not hide another: each top key and each pool is read by itself
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, TypeVar, get_origin
 
@@ -36,11 +35,15 @@ from config.model.spec import ClusterSpec
 from config.model.workloads import Workloads
 from config.rules.draft import Draft
 from config.stack_file import objects, secrets, top_keys
-from config.stack_file.follow_ups import independent, joined, once_a_list, with_other_setting
-from config.stack_file.foreign_objects import machine_named
+from config.stack_file.follow_ups import (
+    independent,
+    joined,
+    once_a_list,
+    with_machines,
+    with_other_setting,
+)
 from config.stack_file.hints import Hints
 from config.stack_file.mending import Mended
-from config.stack_file.places import value_at
 from config.stack_file.secrets import IsSecret
 
 M = TypeVar("M", bound=Model)
@@ -89,7 +92,8 @@ def read_stack(
     )
     by_rules = _rule_problems(file, draft) if of_ours else []
     problems = joined(problems + file.reading.problems(), by_rules, file.reading)
-    problems = [file.with_machine(with_other_setting(each, others)) for each in problems]
+    problems = [with_other_setting(each, others) for each in problems]
+    problems = with_machines(problems, file.settings, file.registration)
     unknown = tuple(f"{each.path}." for each in problems if each.what == wording.NOT_A_KEY)
     beyond = [each for each in beyond if not each.path.startswith(unknown)]
     problems = _shown(once_a_list(bounds.drop_repeats(problems, beyond + beyond_outside)))
@@ -155,18 +159,6 @@ class _File:
             production=production,
             accepts_examples=accepts_examples,
         )
-
-    def with_machine(self, problem: Problem) -> Problem:
-        """Return the problem of a missing machine with one of the cloud."""
-        if problem.remedy != "add `machine`" or self.registration is None:
-            return problem
-        pool = value_at(self.settings, problem.path.rpartition(".")[0]) or {}
-        cloud = self.registration.traits
-        gpus = {"capacity", "fallback", "spot", "gpus", "mig", "gpuSharing"} & pool.keys()
-        size = cloud.gpu_machine if gpus else cloud.cpu_machine
-        remedy = f"add it, such as `machine: {machine_named(pool.get('name'), cloud) or size}`"
-        rest = "" if "maxNodes" in pool else "; or remove the whole entry"
-        return replace(problem, remedy=remedy + rest)
 
     def _object(self, key: str, model: type[M]) -> M | None:
         """Return the object of a top key; None if the file has none."""

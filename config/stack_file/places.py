@@ -125,3 +125,19 @@ def of_another_cloud(key: str, path: str, mine: Registration | None) -> str | No
                 f"{cloud.provider}`"
             )
     return None
+
+
+def move_it(places: list[str], types: Mapping[str, Any]) -> str:
+    """Return a remedy that names places, and what each is for if they differ in it."""
+    fields = {place: field_in(types, place) for place in places}
+    abouts = {
+        place: (field.description or "").partition(". ")[0].rstrip(".")
+        for place, field in fields.items()
+        if field and any(models(field.annotation))
+    }
+    differ = len({*abouts.values()}) > 1
+    words = [
+        f"`{place}`" + (f" ({about[0].lower()}{about[1:]})" if differ and about else "")
+        for place, about in ((place, abouts.get(place, "")) for place in places)
+    ]
+    return f"its place is {' or '.join(words)}"

@@ -84,7 +84,8 @@ _WORDS = {
     "expected <block end>": "text follows where the value has ended; put the whole value in quotes",
     r"expected ',' or '(.)'": "a comma is missing, or the list or object is not closed with {0}",
     'found duplicate key "(.*?)"': "the key `{0}` stands twice in one object",
-    r"found undefined alias '(.*)'": "no anchor `&{0}` stands above; a text that begins with * needs quotes",
+    r"found undefined alias '(.*)'": "no anchor `&{0}` stands above in this file: define it, or write its keys out; a text that "
+    "begins with * needs quotes",
     "found unexpected end of stream": "a quote is not closed",
     "found unknown escape character": "write the text with a backslash in single quotes",
     "could not determine a constructor for the tag '(.*)'": "{0} is a tag of another tool; write the value itself",
@@ -150,6 +151,8 @@ def _fault(text: str, broken: YAMLError) -> tuple[int | None, str]:
             return number, "`//` begins no comment; a comment begins with #"
         if re.match(r'\w+( "[^"]*")+ *\{', line):
             return number, "a block of Terraform's language; write `key: value` lines"
+        if re.match(r"(param|var|resource|module|output|targetScope|variable|locals) ", line):
+            return number, "a line of Bicep or Terraform; remove it"
         if re.match(r"-[A-Za-z\"'{\[]", line):
             return number, "a `-` of a list needs a space after it"
         if assigned := re.match(r"(?:- )?([A-Za-z][\w:.-]*) ?= ?\S", line):

@@ -96,7 +96,7 @@ TOLD = [
     (on_gke(access={"ipEndpoint": 1, "authorizedRanges": ["20.61.10.0/28", "20.61.10.1/28"]}), "cloud.access.authorizedRanges[1]", "is not a range"),
     # A value of a wrong form with one meaning is judged as it was meant.
     (good(cluster={"name": "ml", "kubernetesVersion": 1.35, "reason": "our Istio needs it"}), "cluster.kubernetesVersion", 'drops a last 0 -> write "1.35", with quotes'),
-    (extra_pool(minNodes="9"), "pools[3].minNodes", "is '9', in quotes, and is 9, more than maxNodes, which is 3 -> exchanged? write `minNodes: 3` and `maxNodes: 9`; else 3 or less, or raise maxNodes"),
+    (extra_pool(minNodes="9"), "pools[3].minNodes", "is '9', in quotes, and is 9, more than maxNodes, which is 3 -> raise maxNodes to 9, or exchange the two: `minNodes: 3`, `maxNodes: 9`"),
     (extra_pool(zones=[1, 1]), "pools[3].zones", "names a zone twice"),
     (with_pool(capacity="Spot", generation="b", fallback=[]), "pools[1].generation", "is set on a spot pool without a twin"),
     (closed("20.12.2026", "03.12.2026"), AKS_END, 'is before `start` -> exchange the two'),
@@ -238,7 +238,7 @@ OTHER_PLACES: list[tuple[dict[str, Any], str, str]] = [
     (good(profiles=[profile(resourceQuotaSpec={"hard": {"requests.nvidia.com/gpu": "2"}})]), "profiles[0]", "write `- {namespace: team-nlp, gpus: 2}`"),
     (good(checkpoints={"storageAccount": "ml-ckpt-prod"}), "checkpoints.storageAccount", "write `name: mlckptprod` in its place"),
     (with_pool(imagePullSecrets=[{"name": "ecr"}]), "pools[1].imagePullSecrets[0].server", "is missing"),
-    (with_pool(criticalAddonsOnly=False), "pools[1].criticalAddonsOnly", "remove it: false is the default of `systemPool.criticalAddonsOnly`"),
+    (with_pool(criticalAddonsOnly=False), "pools[1].criticalAddonsOnly", "remove it: only `systemPool` can be kept for add-ons"),
     (azure(monitoring={"workspace": "x", "logs": {}}), "cloud.monitoring.workspace", "write `logs.workspace` in its place; its value: an Azure resource's whole id"),
     (with_pool(gpuSharing={"mig": "1g"}), "pools[1].gpuSharing.mig", "remove it, or use a size with A100"),
     # A wrong key with a wrong value: both at once, and no second number beside the right one.

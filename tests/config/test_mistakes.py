@@ -86,7 +86,7 @@ MISTAKES = [
     (good(growth={"order": ["t4", "a100"]}), "growth.order[1]", "there is no pool 'a100' -> one of: general, t4, t4big, t4od"),
     (good(growth={"order": ["t4", "t4"]}), "growth.order[1]", "remove it"),
     ({**azure(autoscaler={"expander": "random"}), "expander": {"otherGroups": [{"priority": 5, "groups": ["x"]}]}}, "expander.otherGroups", "set that to priority"),
-    (system(minNodes=5), "systemPool.minNodes", "exchanged? write `minNodes: 4` and `maxNodes: 5`; else 4 or less"),
+    (system(minNodes=5), "systemPool.minNodes", "raise maxNodes to 5, or exchange the two: `minNodes: 4`, `maxNodes: 5`"),
     (system(zones=["1", "1"]), "systemPool.zones", "once"),
     (system(zones=["banana"]), "systemPool.zones[0]", 'write "1", "2" or "3"'),
     (system(osDisk={"type": "Ephemeral"}, machine="Standard_D2ds_v5"), "systemPool.osDisk.sizeGb", "at most 75"),

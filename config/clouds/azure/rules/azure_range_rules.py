@@ -72,7 +72,9 @@ def _subnets_inside(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Proble
     for key, subnet in _subnets(azure).items():
         if space and not subnet.subnet_of(space):
             what = f"{subnet} is not inside addressSpace {space}"
-            yield Problem(f"{PATH}.{key}", what, _part(azure, key, space))
+            wide = f"write `addressSpace: {subnet}` beside it, or "
+            remedy = wide * (len(_subnets(azure)) == 1) + _part(azure, key, space)
+            yield Problem(f"{PATH}.{key}", what, remedy)
 
 
 def _part(azure: Azure, key: str, space: IPv4Network) -> str:
