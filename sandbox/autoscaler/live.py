@@ -1,11 +1,12 @@
 """The hands of the autoscaler in a live sandbox: the emulated cloud, the API server and the log."""
 
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
 from sandbox.autoscaler import status_map
-from sandbox.autoscaler.api import ApiServer
+from sandbox.autoscaler.api import ApiServer, Unanswered
 from sandbox.autoscaler.journal import Journal
 from sandbox.autoscaler.shapes import Object, of_node
 from sandbox.autoscaler.snapshot import TO_BE_DELETED
@@ -66,7 +67,9 @@ class LiveHands:
             "lastTimestamp": now,
             "count": 1,
         }
-        self._api.create("/api/v1/namespaces/kube-system/events", event)
+        # The real one's recorder drops events that nobody takes (client-go, tools/record/event.go); the log has the refusal.
+        with suppress(Unanswered):
+            self._api.create("/api/v1/namespaces/kube-system/events", event)
 
     def remove(self, group: NodeGroup, nodes: Collection[str]) -> None:
         size = f"{len(group.nodes)} -> {len(group.nodes) - len(nodes)} nodes"

@@ -3,7 +3,7 @@ declare them now."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -113,13 +113,7 @@ def _order(spec: ClusterSpec, pools: tuple[NodePool, ...], cluster: Cluster) -> 
     order = growth_order(spec, pools, cloud)
     if not spec.cloud.autoscaled:
         live = provisioned.order(cluster, order)
-        expected = [name for name in order if name in live]
-        if live != expected:
-            yield wrong(
-                f"the weights of Karpenter's NodePools order {', '.join(live)}; the stack file"
-                f" {', '.join(expected)}",
-                _PREVIEW,
-            )
+        yield from _in_order(live, order, "the weights of Karpenter's NodePools order")
     elif facts and facts.expander and (config_map := cluster.part("expander")):
         spot = {pool.name for pool in pools if pool.capacity == Capacity.SPOT}
         try:
@@ -137,13 +131,14 @@ def _order(spec: ClusterSpec, pools: tuple[NodePool, ...], cluster: Cluster) -> 
                 for rule in item["spec"].get("priorities") or ()
                 for pool in rule.get("nodepools") or ()
             ]
-            expected = [name for name in order if name in listed]
-            if listed != expected:
-                yield wrong(
-                    f"ComputeClass {wanted.name} orders {', '.join(listed)}; the stack file"
-                    f" {', '.join(expected)}",
-                    _PREVIEW,
-                )
+            yield from _in_order(listed, order, f"ComputeClass {wanted.name} orders")
+
+
+def _in_order(live: list[str], order: Sequence[str], who: str) -> Iterator[Remark]:
+    """Yield that live pools stand in another order than that of the stack file."""
+    expected = [name for name in order if name in live]
+    if live != expected:
+        yield wrong(f"{who} {', '.join(live)}; the stack file {', '.join(expected)}", _PREVIEW)
 
 
 def difference(declared: Any, live: Any, path: str) -> str:
