@@ -73,6 +73,8 @@ def with_form(name: str, form: str) -> str:
         return "fill it in; "
     if hidden(name) != name:
         return ""  # in another spelling nobody would know a secret as one
+    if placeholder := re.search(r"<[\w -]+>", name):
+        return f"fill in {placeholder[0]}; "
     lower = re.sub(r"^[a-z0-9]+://([^/]+).*", r"\1", name.lower())  # an address of a bucket
     words = re.findall("[a-z0-9]+", lower)
     # As many of its words as fit, perhaps all.

@@ -43,7 +43,11 @@ def repaired(given: Any, pattern: str) -> str | None:
     tries = [plain, number, re.sub(r"^(serviceAccount|user|group):", "", plain)]
     tries += [re.sub(r"-gke\.\d+$|/cryptoKeyVersions/\d+$|-docker\.pkg\.dev$", "", number)]
     tries += [_OFFSETS.get(plain.upper(), plain), plain.translate(DASHES), plain.strip("/")]
-    tries += [re.sub("^24:00$", MIDNIGHT, plain), re.sub(r"(-[a-z]+\d)([a-z])$", r"\1-\2", plain)]
+    tries += [
+        plain.replace("\\", "/"),
+        re.sub("^24:00$", MIDNIGHT, plain),
+        re.sub(r"(-[a-z]+\d)([a-z])$", r"\1-\2", plain),
+    ]
     tries += [*_dates(plain), *_accounts(tries[2])]
     if pattern == AZURE_REGION:
         tries.append(plain.lower().replace(" ", ""))  # as the portal shows it
@@ -108,7 +112,9 @@ _OTHERS_WORDS = {
     **dict.fromkeys(("timesharing", "timeslice", "timeshared"), ("time-slicing",)),
     "stable": ("patch",),
     "paid": ("Standard",),
-    "workloads": ("POD",),
+    "lowpriority": ("spot",),
+    "advanceddatapath": ("v2",),
+    "legacydatapath": ("legacy",),
 }
 """Words of other tools and of people, in lower case without _ and -, and ours."""
 

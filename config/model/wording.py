@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
@@ -21,6 +22,10 @@ NOT_A_KEY = "is not a key of this object"
 """The problem of an unknown key."""
 
 
+KEY_ALONE = "is a key without a value"
+"""The problem of `key:value` without a space."""
+
+
 def problem_of_error(error: ErrorDetails, model: type[Model], path: str) -> Problem:
     """Return the problem of one error in the object of this model at `path`."""
     place = Place(model, error["loc"])
@@ -36,7 +41,9 @@ def problem_of_error(error: ErrorDetails, model: type[Model], path: str) -> Prob
                 remedy = f"set it: `pulumi config set --secret --path 'kubeflow-spot:{where}'`"
                 also = f"; {place.around.lacking}" if place.around.lacking else ""
                 return Problem(where, "is missing", remedy + also)
-            return Problem(where, "is missing", f"add `{error['loc'][-1]}{place.example}`")
+            about = "" if place.example or place.model else _meaning(place, "")
+            also = f", {about}" if about and error["loc"][-1] != "machine" else ""
+            return Problem(where, "is missing", f"add `{error['loc'][-1]}{place.example}`{also}")
         case "model_type" | "model_attributes_type" | "dict_type":
             return Problem(where, *not_an_object(given, place.model))
         case "tuple_type":
@@ -46,8 +53,12 @@ def problem_of_error(error: ErrorDetails, model: type[Model], path: str) -> Prob
             return Problem(where, what, "write labels and values, such as `app: batch-scorer`")
         case "string_type" if given is None and ":" in str(error["loc"][-1]):
             name, _, text = str(error["loc"][-1]).partition(":")
-            remedy = f"write `{name}: {text.strip()}`, with a space after the colon"
-            return Problem(where, "is a key without a value", remedy)
+            text = text.strip().strip("\"'")
+            value = (
+                json.dumps(text.strip()) if "labels" in where or "tags" in where else text.strip()
+            )
+            remedy = f"write `{name}: {value}`, with a space after the colon"
+            return Problem(where, KEY_ALONE, remedy)
         case "string_type" if given is None or isinstance(given, dict | list):
             what = f"is {type_in_words(given)}, not text"
             form = next((_form(form, place, given) for form in place.forms), None)
@@ -77,6 +88,12 @@ def problem_of_error(error: ErrorDetails, model: type[Model], path: str) -> Prob
             return Problem(
                 where, f"{is_it}, which nothing replaces here", f"write the value: {form}"
             )
+        case "string_pattern_mismatch" if (
+            isinstance(error["loc"][-1], int)
+            and len(parts := str(given).split()) > 1
+            and all(re.search(context["pattern"], part) for part in parts)
+        ):
+            return Problem(where, is_it, f"a comma is missing: write `{', '.join(parts)}`")
         case "string_pattern_mismatch" if repaired := repairs.repaired(given, context["pattern"]):
             before, _, after = given.strip().partition(repaired)
             without = f", without {' and '.join(filter(None, (before, after)))}"

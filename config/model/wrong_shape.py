@@ -15,10 +15,14 @@ from config.model import repairs
 from config.model.fields import Model, alternatives
 from config.model.structure import by_key, holds_secret
 
+_ONE_TEXT = "take away the `|` or `>` after the key: it makes one text of all that is below"
+
 
 def not_an_object(given: Any, model: type[Model] | None) -> tuple[str, str]:
     """Return problem and remedy of a value in place of an object; None: one with any keys."""
     what = f"is {type_in_words(given)}, not an object"
+    if isinstance(given, str) and "\n" in given:
+        return what, _ONE_TEXT
     if model is None:
         return what, f"write `{_pairs(given) or '{key: value}`, such as `{team: ml}'}`"
     if isinstance(given, list) and len(given) == 1 and isinstance(given[0], dict) and given[0]:
@@ -48,6 +52,8 @@ def _texts(value: Any) -> Iterator[str]:
 def _pairs(given: Any) -> str | None:
     """Return a list of `key=value`, or of objects of `key` and `value`, as one object."""
     pairs: dict[str, str] = {}
+    if isinstance(given, str):
+        given = [part.strip() for part in given.strip("{}").split(",")]
     for one in given if isinstance(given, list) and given else [None]:
         text = isinstance(one, str) and re.fullmatch(r"([\w./-]+)\s*[=:]\s*([\w.@/-]*)", one)
         if isinstance(one, dict) and all(isinstance(each, str) for each in one.values()):
@@ -75,6 +81,8 @@ def not_a_list(
 ) -> tuple[str, str]:
     """Return problem and remedy of a value in place of a list of objects of a `model`, if any."""
     what = f"is {type_in_words(given)}, not a list"
+    if isinstance(given, str) and "\n" in given:
+        return what, _ONE_TEXT
     if model and model.plain and not isinstance(given, dict):
         return f"is {shown(given)}, not a list", model.plain
     if given is False:

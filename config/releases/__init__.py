@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from config.base.near import did_you_mean
 from config.base.problems import Problem
 from config.clouds import registry
 from config.model import repairs
@@ -68,6 +69,8 @@ def unknown(value: object) -> Problem:
         what = f"there is no release {value!r}"
         if (meant := f"r{value}") in names() or (meant := str(value).lower()) in names():
             remedy = f"did you mean {meant}? {remedy}"
+        elif near := did_you_mean(str(value), names()):
+            remedy = near + remedy
         elif re.fullmatch(r"v?\d\.\d+(\.\d+)?(-gke\.\d+)?", str(value)):
             what += ": releases are this program's, not Kubeflow's or Kubernetes'"
             each = (f"{name} (Kubernetes {_kubernetes(name)})" for name in reversed(names()))

@@ -105,9 +105,9 @@ def _small_twin(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[P
         enough = sum(twins) + -(-(-(-spot // _SHARE) - on_demand) // cloud.gpus(pool)[0])
         yield Problem(
             f"{path}.fallback",
-            f"has on-demand GPUs for {on_demand} of {spot} on spot: without spot, pods of "
-            f"{spot - on_demand} GPUs wait for hours",
-            f"give the twin maxNodes {enough} or more; or {_ACCEPT}",
+            f"has on-demand GPUs for {on_demand} of {spot} on spot: without spot, pods for the other "
+            f"{spot - on_demand} wait for hours",
+            f"write `onDemand: {{maxNodes: {enough}}}` or more; or {_ACCEPT}",
             warning=True,
         )
 

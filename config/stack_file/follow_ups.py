@@ -42,7 +42,10 @@ def independent(of_rules: Sequence[Problem], reading: Reading) -> Iterator[Probl
     user = reading.mended.as_written
     old_version = any(each.path in (_VERSION, user(_VERSION)) for each in [*of_rules, *read])
     unknown_place = any(each.path == "cloud.location" and each.warning for each in of_rules)
-    chains_unclear = any(_OF_A_CHAIN.match(each.path) for each in errors)
+    chains_unclear = any(
+        _OF_A_CHAIN.match(each.path) or (each.what == NOT_A_KEY and each.path.startswith("pools"))
+        for each in errors
+    )
     for each in of_rules:
         path, warning = each.path, each.warning
         of_chains = _FROM_CHAINS.match(path) or _FROM_PRICES in each.what

@@ -18,21 +18,13 @@ from config.model.fields import Model, alternatives
 from config.model.structure import by_key, field_at, holds_secret, models
 from config.model.wording import NOT_A_KEY
 from config.model.wrong_shape import not_a_list, not_an_object, shown
+from config.stack_file import shapes
 from config.stack_file.foreign_objects import asks_for_gpus
 from config.stack_file.hints import HERE, in_its_place, keys_here
 from config.stack_file.places import field_in, value_at
-from config.stack_file.shapes import (
-    Hint,
-    kubernetes_form,
-    meant_object,
-    object_at,
-    reindented,
-    respelled,
-    structure,
-    without_hints,
-    written_items,
-)
+from config.stack_file.shapes import Hint, without_hints
 from config.stack_file.written_out import (
+    all_at_once,
     as_here,
     as_objects,
     as_yaml,
@@ -78,21 +70,18 @@ class Mended:
 
     def as_written(self, path: str) -> str:
         """Return a path as the user spells it."""
-        return respelled(path, self.written)
+        return shapes.respelled(path, self.written)
 
     def value(self, value: Any, annotation: Any, path: str) -> Any:
         """Return the value with every guess made, for a place of this type."""
-        annotation = structure(annotation)
+        annotation = shapes.structure(annotation)
         if isinstance(annotation, type):
             return self._object(value, annotation, path)
         if get_origin(annotation) is tuple:
             return self._list(value, get_args(annotation)[0], path)
-        if isinstance(value, dict) and [*value] == ["matchLabels"]:
-            inner = value["matchLabels"]
-            if isinstance(inner, dict) and all(isinstance(one, str) for one in inner.values()):
-                self._add(path, "has `matchLabels` around its labels", f"write `{flow(inner)}`")
-                return inner
-        return value
+        if inner := shapes.match_labels(value):
+            self._add(path, "has `matchLabels` around its labels", f"write `{flow(inner)}`")
+        return inner or value
 
     def _object(self, value: Any, model: type[Model], path: str) -> Any:
         if isinstance(value, list) and len(value) == 1 and isinstance(value[0], dict):
@@ -100,7 +89,7 @@ class Mended:
             self.guessed.add(path)
             self.written[path] = f"{self.as_written(path)}[0]"
             return self._object(value[0], model, path)
-        if meant := meant_object(value, model, self.own_taints):
+        if meant := shapes.meant_object(value, model, self.own_taints):
             what, remedy, found = meant
             self._add(path, what, remedy)
             self.guessed.add(path)
@@ -109,11 +98,10 @@ class Mended:
         if not isinstance(value, dict):
             return value
         fields, before = by_key(model), len(self.problems)
-        value, shifted = reindented(value, fields)
+        value, shifted = shapes.reindented(value, fields)
         for where, place, remedy in shifted:
-            what = (
-                NOT_A_KEY if len(where) < len(place) else "is a key of the object around this one"
-            )
+            deeper = len(where) < len(place)
+            what = NOT_A_KEY if deeper else "is a key of the object around this one"
             self._add(path + where, what, remedy)
             self.written[path + place] = self.as_written(path + where)
         mended = {
@@ -132,7 +120,9 @@ class Mended:
                 )
         if {"apiVersion", "kind"} <= value.keys() - fields.keys():
             del self.problems[before:]
-            remedy = kubernetes_form(value, fields, mended, "- " if path.endswith("]") else "")
+            remedy = shapes.kubernetes_form(
+                value, fields, mended, "- " if path.endswith("]") else ""
+            )
             self._add(path, f"is an object of Kubernetes ({shown(value['kind'])})", remedy)
             self.guessed.add(path)
         return mended
@@ -165,8 +155,15 @@ class Mended:
             remedy, meant = keys_here(by_key(model)), None
         field = field_at(model, meant) if meant and not meant.startswith("/") else None
         if meant == HERE:
-            self.problems.append(Problem(where, NOT_A_KEY, remedy))
-            return self._take_out(item, model, path, mended, where)
+            before = len(self.problems)
+            self._take_out(item, model, path, mended, where)
+            told = self.problems[before:]
+            whole = all_at_once(item, {each.path: each.remedy for each in told}, where)
+            self.problems[before:] = [
+                Problem(where, NOT_A_KEY, whole or remedy),
+                *told * (not whole),
+            ]
+            return
         if meant and meant.startswith("/"):
             self.elsewhere(where, meant[1:], item, remedy)
             return
@@ -252,7 +249,7 @@ class Mended:
             model = next(models(self.types[top]), None) if top in self.types else None
             if model and below and not any(f.is_required() for f in by_key(model).values()):
                 settings.setdefault(top, {})
-            around = object_at(settings, outer)
+            around = shapes.object_at(settings, outer)
             if around is None or isinstance(around.get(last), str | list | int):
                 continue
             annotation = field.annotation if field else self.types.get(place)
@@ -281,10 +278,13 @@ class Mended:
         self.told |= keys_to_write(remedy, path)
 
     def _list(self, value: Any, inner: Any, path: str) -> Any:
-        if isinstance(value, list):
-            return [self.value(item, inner, f"{path}[{index}]") for index, item in enumerate(value)]
-        form = structure(inner)
+        form = shapes.structure(inner)
         model: type[Model] | None = form if isinstance(form, type) else None
+        if isinstance(value, list):
+            value, split, places = shapes.joined_entries(value, model, path)
+            self.problems += split
+            self.written |= places
+            return [self.value(item, inner, f"{path}[{index}]") for index, item in enumerate(value)]
         if isinstance(value, dict) and model:
             return self._items(value, model, path)
         plain = model is None or (isinstance(value, str) and model.meant_by(value))
@@ -313,7 +313,7 @@ class Mended:
                     self._add(path, what, f"write `- {pair}{others}}}`, one a line")
                     return []
             what, remedy = not_a_list(value, self.examples.get(path), model)
-            steps, known, text = written_items(value, model)
+            steps, known, text = shapes.written_items(value, model)
             remedy = text or remedy
             if named := get_args(fields[identity].annotation) if identity else ():
                 remedy += f"; {identity} is one of: {', '.join(named)}"

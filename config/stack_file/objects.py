@@ -20,7 +20,7 @@ from config.base.problems import Problem, as_path
 from config.model import repairs
 from config.model.fields import Model, Some
 from config.model.structure import models
-from config.model.wording import NOT_A_KEY, problem_of_error
+from config.model.wording import KEY_ALONE, NOT_A_KEY, problem_of_error
 from config.stack_file.mending import Mended
 from config.stack_file.shapes import respelled
 from config.stack_file.written_out import with_right_value
@@ -193,6 +193,7 @@ def _combined(same: list[Problem], place: tuple[str, str] | None) -> Problem:
     """Join the errors of a value that fits none of several forms, or of a wrong key, with its right
     `place`, and a wrong value.
     """
+    same = [each for each in same if each.what == KEY_ALONE] or same
     if same[0].what.endswith("not a list"):
         same = same[:1]  # its text has none of its items' form
     first, *others = dict.fromkeys(found.remedy for found in same)

@@ -11,7 +11,7 @@ import yaml
 from pydantic.fields import FieldInfo
 
 from config.base.near import nearest
-from config.base.problems import as_path
+from config.base.problems import Problem, as_path
 from config.model.fields import Model, alternatives
 from config.model.structure import by_key, holds_secret, models
 from config.model.wrong_shape import not_an_object, shown
@@ -93,6 +93,13 @@ def written_items(
     return steps, True, f"write {' and below it '.join(f'`- {t}`' for t in texts)}" if whole else ""
 
 
+def match_labels(value: Any) -> dict[str, str] | None:
+    """Return the labels of Kubernetes' `{matchLabels: {...}}`; None for others."""
+    inner = value.get("matchLabels") if isinstance(value, dict) and len(value) == 1 else None
+    texts = isinstance(inner, dict) and all(isinstance(one, str) for one in inner.values())
+    return inner if texts else None
+
+
 def meant_object(
     value: Any, model: type[Model], own_taints: Container[str]
 ) -> tuple[str, str, dict[str, Any]] | None:
@@ -121,6 +128,37 @@ def meant_object(
     if type(value) is int and (number := only_number(model)):
         return not_an_object(value, model)[0], f"write `{{{number}: {value}}}`", {number: value}
     return None
+
+
+def joined_entries(
+    value: list[Any], model: type[Model] | None, path: str
+) -> tuple[list[Any], list[Problem], dict[str, str]]:
+    """Return a list of pools with each entry that a dash too many cut off joined to the one above,
+    the problems, and the places in the file of the entries that move.
+    """
+    fields = by_key(model) if model else {}
+    if "machine" not in fields:
+        return value, [], {}
+    entries: list[Any] = []
+    problems, places = [], {}
+    for index, item in enumerate(value):
+        above = entries[-1] if entries else None
+        if (
+            isinstance(item, dict)
+            and isinstance(above, dict)
+            and item.keys() <= fields.keys() - {"name", "machine"} - above.keys()
+            and item
+        ):
+            what = "is an entry of its own, without `name` and `machine`"
+            name = shown(above.get("name"))
+            remedy = f"take away its `- `, and indent it as the other keys of {name} above"
+            problems.append(Problem(f"{path}[{index}]", what, remedy))
+            entries[-1] = {**above, **item}
+            continue
+        if len(entries) < index:
+            places[f"{path}[{len(entries)}]"] = f"{path}[{index}]"
+        entries.append(item)
+    return entries, problems, places
 
 
 def kubernetes_form(

@@ -124,6 +124,29 @@ def as_objects(value: Any, field: FieldInfo) -> Any:
     return meant if meant and all(meant) else value
 
 
+def all_at_once(item: Any, remedies: Mapping[str, str], where: str) -> str | None:
+    """Return one remedy for a small object around settings, from those of its keys by path; None
+    if a key has another than a value to write.
+    """
+    found = []
+    for key, value in item.items() if isinstance(item, dict) and len(item) <= _SMALL else ():
+        remedy = remedies.get(where + as_path(str(key)))
+        plain = isinstance(value, str | int | float) and not secret_in(str(value))
+        if bare(str(key)) in ("enabled", "enable"):
+            continue
+        if remedy is None and plain:
+            found.append(f"`{key}: {as_yaml(value)}`")
+        elif remedy and (snippet := re.match(r"write (`\w+: [^`]+`)", remedy)):
+            found.append(snippet[1])
+        else:
+            return None
+    return f"write {' and '.join(found)} in its place" if found else None
+
+
+_SMALL = 3
+"""Keys of an object that one remedy writes out."""
+
+
 def keys_to_write(remedy: str, path: str) -> set[str]:
     """Return the places of the keys that a remedy for an object at `path` says to write."""
     if not remedy.startswith("write"):
@@ -134,16 +157,28 @@ def keys_to_write(remedy: str, path: str) -> set[str]:
     return here | around | {f"{path}.{place}" for place in around}
 
 
+_LEAST = 0.05
+"""The least share of a number that a remedy proposes: less is a slip."""
+
+
 def with_values(remedy: str, item: Any) -> str:
     """Return a remedy with the values that it asks for (`config.clouds.tables.ForeignKey`)."""
 
     def value(asked: re.Match[str]) -> str:
-        paths = asked[1].split("|")
-        found = next(filter(None, (_at(item, path) for path in paths)), None)
+        paths, _, parts = asked[1].partition("/")
+        found = next(
+            (one for path in paths.split("|") if (one := _at(item, path)) is not None), None
+        )
+        if parts:
+            number = (
+                re.sub(r"[^\d.]", "", str(found)) if isinstance(found, str | int | float) else ""
+            )
+            share = float(number) / int(parts) if number.strip(".") else 0
+            return f"{share:.2g}" if share > _LEAST else asked[2]
         plain = isinstance(found, str | int) and re.fullmatch(r"[\w:./-]{1,200}", str(found))
         return str(found) if plain and not secret_in(str(found)) else asked[2]
 
-    return re.sub(r"<([\w.|]*) or ([^>]+)>", value, remedy)
+    return re.sub(r"<([\w.|/]*) or ([^>]+)>", value, remedy)
 
 
 def _at(item: Any, path: str) -> Any:
@@ -159,7 +194,7 @@ def inside(item: Any, name: str) -> Any:
     pairs = [pair for each in entries if isinstance(each, dict) for pair in each.items()]
     same = (value for key, value in pairs if bare(str(key)).endswith(bare(name)))
     inner = (inside(value, name) for _, value in pairs)
-    return next(filter(None, same), None) or next(filter(None, inner), None)
+    return next((each for each in (*same, *inner) if each is not None), None)
 
 
 def written_out(place: str, value: str, above: str = "") -> str:

@@ -136,9 +136,11 @@ def _fault(text: str, broken: YAMLError) -> tuple[int | None, str]:
     if problem.startswith("could not find expected ':'") and begin:
         stopped = begin.line + 1
     if begin and (bracket := re.match(r"expected ',' or '(.)'", problem)):
-        before, opened = lines[mark.line][: mark.column], lines[begin.line]
+        before, (opened, *remark) = lines[mark.line][: mark.column], re.split(r"\s#", lines[begin.line], maxsplit=1)
         if mark.line > begin.line and len(re.findall(r"[{[]", opened)) > len(re.findall(r"[}\]]", opened)):
-            return begin.line + 1, f"the list or object is not closed with {bracket[1]}"
+            swallowed = remark and bracket[1] in remark[0]
+            why = "a `#` begins a comment, which swallows" if swallowed else "the list or object is not closed with"
+            return begin.line + 1, f"{why} {bracket[1]}"
         if lines[mark.line][mark.column :].startswith(":") and (key := re.search(r"\S+$", before)):
             return stopped, f"a comma is missing before `{key[0]}`"
     if 0 < stopped <= len(lines) and re.match(r"\s*[\u2010-\u2015] ", lines[stopped - 1]):
@@ -165,6 +167,9 @@ def _fault(text: str, broken: YAMLError) -> tuple[int | None, str]:
         below = lines[number] if number < len(lines) else ""
         if re.fullmatch(r"[\w-]+:[\w-]+", line) and _indent(below) > _indent(lines[number - 1]):
             return number, f"the line has no colon at its end; write `{line}:`"
+        if (short := re.fullmatch(r"([\w-]+:)([\w-]+) ([^:#]+)", line)) and f"\n  {short[1]}" in text:
+            whole = short[1] + short[2]
+            return number, f"a colon is missing after `{whole}`; write `{whole}: {short[3]}`"
         if joined := _JOINED.fullmatch(line):
             return number, f"a space is missing after the colon; write `{joined[1]}: {joined[2]}`"
         if problem.startswith(("mapping values", "could not find")) and re.fullmatch(
@@ -194,14 +199,15 @@ def _indent(line: str) -> int:
 
 def _entry_above(lines: list[str], stopped: int) -> int | None:
     """Return the line of the last key of a list's entry whose dash has the indent of the line that stopped; from 1 on."""
-    own = _indent(lines[stopped - 1]) if 0 < stopped <= len(lines) else 0
+    key = re.match(r"\s*[A-Za-z\"']", lines[stopped - 1]) if 0 < stopped <= len(lines) else None
+    own = _indent(lines[stopped - 1]) if key else 0
     for number in range(stopped - 1, 0, -1):
         line = lines[number - 1]
         if not own or not line.strip() or _indent(line) < own:
             return None
         if _indent(line) == own:
-            key = next((n for n in range(stopped - 1, number, -1) if _indent(lines[n - 1]) == own + 2), None)
-            return key if line.lstrip().startswith("- ") else None
+            last = next((n for n in range(stopped - 1, number, -1) if _indent(lines[n - 1]) == own + 2), None)
+            return last if line.lstrip().startswith("- ") else None
     return None
 
 

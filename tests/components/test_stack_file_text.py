@@ -11,6 +11,8 @@ import yaml
 from pulumi.runtime import config
 
 from components import settings
+from components.stack_file_text import StackFile
+from config.stack_file import loader
 from tests.components.program import PROJECT, Cloud
 
 PASSWORD = "hunter2-not-to-be-seen"
@@ -137,3 +139,13 @@ def test_values_of_examples_are_refused_but_where_the_stack_says_that_it_reaches
     inside = yaml.safe_load(text)["config"]
     assert refusal(text, tmp_path, {**inside, "examples:accept": "false"}) == refused
     assert refusal(text, tmp_path, {**inside, "examples:accept": "true"}) == ""
+
+
+def test_what_pulumi_does_not_read_is_told_and_an_object_of_kubernetes_gets_its_config() -> None:
+    text = "apiVersion: v1\nx-pool: &a {b: 1}\nspec:\n  release: r2026-11\nconfig: {}\n"
+    unread = StackFile(text, "kubeflow-spot").unread
+    assert unread.keys() == {"apiVersion", "spec"}
+    problems = {problem.path: problem for problem in loader.read_stack({}, unread=unread)[1]}
+    assert problems.keys() == {"apiVersion", "spec"}
+    assert problems["apiVersion"].warning
+    assert problems["spec"].remedy == "write `config:` in its place, and `kubeflow-spot:` before each key below it"

@@ -120,8 +120,8 @@ def test_accepted_wait_is_set_changed_and_removed() -> None:
         (aks(*ONE_FAMILY), "ends on spot of one family (t4, t4big), whose machines are lost together", ""),
         (aks(*({**pool, "zones": ["1", "2"]} for pool in ONE_FAMILY)), "of one family (t4, t4big in 1, 2)", ""),
         # GPUs count, not nodes.
-        (aks(FEW), "has on-demand GPUs for 1 of 8 on spot: without spot, pods of 7 GPUs wait", "give the twin maxNodes 2 or more"),
-        (aks(*FOUR, acceptedWait="23h"), "has on-demand GPUs for 2 of 16 on spot", "give the twin maxNodes 4 or more"),
+        (aks(FEW), "1 of 8 on spot: without spot, pods for the other 7 wait", "write `onDemand: {maxNodes: 2}` or more"),
+        (aks(*FOUR, acceptedWait="23h"), "has on-demand GPUs for 2 of 16 on spot", "write `onDemand: {maxNodes: 4}` or more"),
     ],
 )  # fmt: skip
 def test_a_chain_that_goes_at_once_or_has_a_small_twin_is_warned_of(

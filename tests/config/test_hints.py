@@ -28,6 +28,7 @@ UNBOUNDED = {key: value for key, value in L4.items() if key != "maxNodes"}
 # ruff: noqa: E501  (one key a line)
 HINTS = [
     # Of another level.
+    (gke_pool({**L4, "machine": "n1-standard-8"}, labels={"cloud.google.com/gke-accelerator": "nvidia-tesla-t4"}), "pools[0].gpus", "write `gpus: 1` and `gpuModel: nvidia-tesla-t4`, without the label"),
     (azure(**{"encryption.atHost": True}), 'cloud["encryption.atHost"]', "write `encryption: {atHost: true}` in its place"),
     (azure(spec={"forProvider": {"tier": "Standard", "region": "westeurope"}}), "cloud.spec", "delete this line"),
     (with_pool(nodeTaints=["sku=gpu:NoSchedule"]), "pools[1].nodeTaints", "write `taints: [{key: sku, value: gpu, effect: NoSchedule}]` in its place"),
@@ -60,7 +61,7 @@ HINTS = [
     (gke_pool(L4, maxNodeCount=3), "pools[0].maxNodeCount", "remove it: `maxNodes` sets this, for all zones together"),
     (gke_pool(L4, autoscaling={"maxNodeCount": 3}), "pools[0].autoscaling", "delete this line"),
     (with_pool(count=2), "pools[1].count", "remove it: the autoscaler counts between 0 and `maxNodes`"),
-    (gke_pool(UNBOUNDED, autoscaling={"maxNodeCount": 3}), "pools[0].autoscaling", "delete this line"),
+    (gke_pool(UNBOUNDED, autoscaling={"maxNodeCount": 3}), "pools[0].autoscaling", "write `maxNodes: 3` in its place"),
     (gke_pool(L4, total_max_node_count=3), "pools[0].total_max_node_count", "remove it: `maxNodes: 8` stands there already; change that if 3 is right"),
     (gke_pool(L4, resourceLabels={"team": "vision"}), "pools[0].resourceLabels", "write `tags: {team: vision}` under `cluster` in its place"),
     (gke_pool(L4, resource_labels={"team": "vision"}), "pools[0].resource_labels", "write `tags: {team: vision}` under `cluster` in its place"),

@@ -62,6 +62,14 @@ def test_problems_stand_in_the_order_of_the_file() -> None:
     assert [problem.path.split(":")[1] for problem in found] == ["3", "6", "11", "12"]
 
 
+def test_a_comment_that_swallowed_a_key_is_named() -> None:
+    text = "config:\n  x:pools:\n    - name: t4 # cheap machine: g2\n      maxNodes: 1\n    - name: b # machine: c\n"
+    positions = Positions.of_text("f", text, lambda key: key.partition(":")[2])
+    missing = Problem("pools[0].machine", "is missing", "add `machine: g2`, for example")
+    assert positions.located(missing).remedy.endswith("; line 3 has it in its comment")
+    assert positions.located(Problem("pools[0].zones", "a", "write `zones: [b]`")).remedy == "write `zones: [b]`"
+
+
 @pytest.mark.parametrize("text", ["", "[", "config: 1", "1", "config: {a: &b [*b]}", "\x00"])
 def test_without_a_stack_file_a_path_stays_as_it_is(text: str) -> None:
     assert Positions.of_text("Pulumi.dev.yaml", text, own_name).located(Problem("a.b", "c", "d")).path == "a.b"

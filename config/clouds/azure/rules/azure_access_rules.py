@@ -130,7 +130,8 @@ def _logins(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         yield Problem(
             f"{_PATH}.localAccounts",
             "is false without Entra: nobody could log in",
-            "add `adminGroups`, a list of object ids of Entra groups (or `azureRbac: true`), or remove it",
+            "write `azureRbac: true` beside it, or `adminGroups: [ID]` with object ids of Entra groups; or "
+            "remove it, for logins without Entra",
         )
     if written(access, "tenant_id"):
         yield Problem(
