@@ -49,6 +49,7 @@ def repaired(given: Any, pattern: str) -> str | None:
         re.sub(r"(-[a-z]+\d)([a-z])$", r"\1-\2", plain),
     ]
     tries += [*_dates(plain), *_accounts(tries[2])]
+    tries.append(re.sub(r"^(\d+\.\d+\.\d+)(/\d+)$", r"\1.0\2", plain))  # three numbers of four
     if pattern == AZURE_REGION:
         tries.append(plain.lower().replace(" ", ""))  # as the portal shows it
     if re.fullmatch(r"(https:/)?/?[\w.-]+(/[\w.-]+)+", plain):
@@ -196,6 +197,9 @@ def one_of(given: Any, allowed: list[str]) -> str:
         return f"write one word, without what stands in it: {', '.join(allowed)}"
     if {"spot", "on-demand"} <= {*allowed} and "spot" in written and "demand" in written:
         return _BOTH
+    words = str(given).split()
+    if len(words) > 1 and all(word in allowed for word in words):
+        return f"a comma is missing: write `{', '.join(words)}`"
     near = meant[0] if len(meant) == 1 else nearest(written, allowed)
     inside = [name for name in allowed if str(given).lower() in name.split("-")]
     near = others_word(given, allowed) or near or " or ".join(inside)

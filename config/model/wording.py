@@ -65,6 +65,9 @@ def problem_of_error(error: ErrorDetails, model: type[Model], path: str) -> Prob
             held = given if isinstance(given, dict) else {}
             fitting = [key for key, each in held.items() if _fits(each, place)]
             fitting = fitting if len(fitting) == 1 else [key for key in fitting if key == "name"]
+            if isinstance(given, list) and error["loc"][-1] == "machine" and given:
+                others = "each other one is a pool of its own, named under `fallback`"
+                return Problem(where, what, f"write `machine: {given[0]}`; {others}")
             if isinstance(given, list) and given and _fits(given[0], place):
                 return Problem(where, what, f"write one: `{error['loc'][-1]}: {given[0]}`")
             if fitting:

@@ -100,6 +100,13 @@ def _of_machine(count: int, model: str, size: object, cloud: Cloud) -> str:
         if own.get(model, model) not in takes and model not in takes.values():
             return f"{machine.size} takes {', '.join(takes)}: {instead}"
         name = own.get(model, model)
+        sold = next(
+            (each for ours, each in machine.attachable.items() if model == cloud.model(ours)), ()
+        )
+        if sold and count not in sold:
+            right = min(sold, key=lambda each: abs(each - count))
+            numbers = ", ".join(map(str, sold))
+            return f"write `gpus: {right}` and `gpuModel: {name}` in its place: {numbers} are sold"
         return f"write `gpus: {count}` and `gpuModel: {name}` in its place"
     if machine is None:
         size = re.sub(r"use ([\w-]+)", r"write `machine: \1` in its place", instead, count=1)

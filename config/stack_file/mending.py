@@ -149,6 +149,7 @@ class Mended:
             remedy, meant, item = apart
         elif len(self.problems) < MOST:
             near = mended if asks_for_gpus(key, item) else beside or mended
+            near = {**near, **mended} if isinstance(near, dict) and path[-1:] == "]" else near
             remedy, meant = self.hint(key, model, path, near, item)
             remedy = with_values(remedy, item)
         else:  # a hint compares many names: none for a problem that no report shows

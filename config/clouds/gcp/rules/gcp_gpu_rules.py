@@ -189,6 +189,14 @@ def _label_for_gpus(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterat
         yield Problem(f"{path}.gpus", what, remedy)
 
 
+def _label_for_spot(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    """Refuse a pool that asks for spot by GKE's own label: page spot-vms, a label buys nothing."""
+    asked = {"cloud.google.com/gke-spot", "cloud.google.com/gke-provisioning"} & pool.labels.keys()
+    if asked and not pool.reclaimable:
+        what = f"is on-demand: the label {min(asked)} buys no spot machine"
+        yield Problem(f"{path}.capacity", what, "write `capacity: spot`, without the label")
+
+
 _SHOWN = 4
 """Regions named in a message."""
 
@@ -250,4 +258,5 @@ POOL_RULES = (
     _cut_without_plugin,
     _offered,
     _label_for_gpus,
+    _label_for_spot,
 )
