@@ -93,9 +93,7 @@ def _of_machine(count: int, model: str, size: object, cloud: Cloud) -> str:
     if machine and machine.gpus:
         brings = f"{machine.size} brings its {machine.gpus} {machine.gpu_model}"
         return f"remove it: {brings}"
-    instead = (
-        machine_with(model, cloud, count) or f"use a machine with GPUs, such as {cloud.gpu_machine}"
-    )
+    instead = machine_with(model, cloud, count) or f"use {cloud.gpu_machine}, which has a GPU"
     if machine and takes:
         if own.get(model, model) not in takes and model not in takes.values():
             return f"{machine.size} takes {', '.join(takes)}: {instead}"
@@ -109,8 +107,7 @@ def _of_machine(count: int, model: str, size: object, cloud: Cloud) -> str:
             return f"write `gpus: {right}` and `gpuModel: {name}` in its place: {numbers} are sold"
         return f"write `gpus: {count}` and `gpuModel: {name}` in its place"
     if machine is None:
-        size = re.sub(r"use ([\w-]+)", r"write `machine: \1` in its place", instead, count=1)
-        return size
+        return re.sub(r"use ([\w-]+)", r"write `machine: \1` in its place", instead, count=1)
     return f"remove it: {machine.size} takes no GPU; {instead}"
 
 

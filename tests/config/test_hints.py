@@ -15,6 +15,7 @@ from config.stack_file import loader, top_keys
 from config.stack_file.hints import HERE
 from config.stack_file.mending import Mended
 from tests.config.stack import L4, azure, extra_pool, gke_pool, good, on_gke, system, with_pool
+from tests.config.stack_files import edited
 
 
 def remedy(raw: dict[str, Any], path: str) -> str:
@@ -51,6 +52,10 @@ HINTS = [
     (gke_pool({**L4, "machine": "n1-standard-8"}, guest_accelerator=[{"type": "nvidia-tesla-t4", "count": 2}]), "pools[0].guest_accelerator", "write `gpus: 2` and `gpuModel: nvidia-tesla-t4` in its place"),
     (gke_pool({**L4, "machine": "e2-standard-8"}, gpu="T4"), "pools[0].gpu", "remove it: e2-standard-8 takes no GPU; use n1-standard-4 with `gpus: 1`"),
     (gke_pool({**L4, "machine": "n1-standard-8"}, accelerator={"type": "nvidia-l4", "sharing": {"max_shared_clients_per_gpu": 4}}), "pools[0].accelerator", "n1-standard-8 takes nvidia-tesla-t4, nvidia-tesla-p4, nvidia-tesla-v100: use g2-standard-4, with nvidia-l4; pods that share a GPU: `gpuSharing: {strategy: time-slicing, replicas: 4}`"),
+    (edited(with_pool(gpu={"vendor": "acme"}), {}, ["pools[1].machine"]), "pools[1].gpu", "write `machine: Standard_NC4as_T4_v3` in its place, which has a GPU"),
+    (gke_pool({**L4, "capacity": "on-demand"}, labels={"cloud.google.com/gke-spot": "true"}), "pools[0].capacity", "write `capacity: spot`, without the label"),
+    (with_pool(gpus={"nvidia.com/gpu": 2}), "pools[1].gpus", "remove it: Standard_NC4as_T4_v3 brings its 1 nvidia-t4"),
+    (gke_pool({**L4, "machine": "n1-standard-8"}, gpus={"type": "T4", "count": 3}), "pools[0].gpus", "write `gpus: 2` and `gpuModel: nvidia-tesla-t4` in its place: 1, 2, 4 are sold"),
     (with_pool(requirements=[{"key": "karpenter.sh/capacity-type", "operator": "In", "values": ["spot", "on-demand"]}, {"key": "karpenter.azure.com/sku-family", "values": ["N"]}]), "pools[1].requirements", "write `capacity: spot`, `fallback: [{onDemand: {maxNodes: 8}}]` in its place; `machine` is one size by its name"),
     # Of each zone, as the API and Terraform count; and labels of the bill, not of Kubernetes.
     (gke_pool(UNBOUNDED, minNodeCount=1), "pools[0].minNodeCount", "write `minNodes: 1` for the whole pool, or `gcp: {minNodesPerZone: 1}` for each zone"),
