@@ -126,10 +126,11 @@ def _example_of(field: FieldInfo) -> str:
             return _example(annotation)
         if annotation is bool:
             return "true"
-        if isinstance(annotation, type) and issubclass(annotation, StrEnum):
-            return str(next(iter(annotation)))
-        if get_origin(annotation) is Literal:
-            return str(get_args(annotation)[0])
+        enum = isinstance(annotation, type) and issubclass(annotation, StrEnum)
+        words = list(annotation) if enum else get_args(annotation)
+        if enum or get_origin(annotation) is Literal:
+            # No example switches off what the key is about.
+            return str(next((word for word in words if not repairs.means_off(str(word))), words[0]))
     if isinstance(field.default, tuple) and field.default and not field.examples:
         return f"[{', '.join(map(str, field.default))}]"
     example = field.examples[0] if field.examples and not holds_secret(field.annotation) else "..."

@@ -191,8 +191,9 @@ class Hints:
             places, item, lambda place: field_in(self._types, place), self._foreign, given
         )
         place, pool = places[0], _POOL.match(path)
-        if pool and place.startswith("pools[]."):
-            place = pool[0] + place[len("pools[]") :]
+        mine = place.replace("pools[]", pool[0], 1) if pool else place
+        if mine != place and field_in(self._types, mine):
+            place = mine
             above, key = place.rpartition(".")[::2]
             if path.startswith(f"{above}."):
                 levels = path[len(above) :].count(".")

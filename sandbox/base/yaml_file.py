@@ -98,7 +98,7 @@ _WORDS = {
 
 def _fault(text: str, broken: YAMLError) -> tuple[int | None, str]:
     """Return the line of a fault, from 1 on, and the fault in words. The parser stops later than some faults stand."""
-    lines = text.splitlines()
+    lines = [*text.splitlines(), ""]  # the parser may stop behind the last one
     for number, line in _of_values(lines):
         if re.search(r"\{\{|\{%", line):
             return number, _TEMPLATE
