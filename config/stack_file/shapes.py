@@ -119,7 +119,8 @@ def meant_object(
             what = f"is text, for a colon is missing after `{pair[1]}`"
             return what, f"write `{pair[1]}: {pair[2]}`", {pair[1]: yaml.safe_load(pair[2])}
         fitting = [key for key, each in fields.items() if fits(value, each)]
-        if len(fitting) == 1 and not re.fullmatch(r"[a-z]+", value):
+        plain = re.fullmatch(r"[\w.:/-]+", value) and not re.fullmatch(r"[a-z]+", value)
+        if len(fitting) == 1 and plain:
             what = f"is {shown(value)}, which is text and not an object"
             return what, f"write `{{{fitting[0]}: {value}}}`", {fitting[0]: value}
         if assigned := assignments(value):

@@ -29,7 +29,8 @@ def faults(spec: object, problems: list[Problem], settings: dict[str, Any]) -> I
         for text in (problem.path, problem.what, problem.remedy):
             if not text.strip() or len(text) > LONGEST or _UNPRINTABLE.search(text):
                 yield f"{text!r} of {problem.path!r} is no plain text"
-        internal = _INTERNAL.search(f"{problem.what} {problem.remedy}")
+        # A word of AKS: `nodeOsChannel: None`.
+        internal = _INTERNAL.search(f"{problem.what} {problem.remedy}".replace("one of: None, Unmanaged", ""))
         # The user may have written such a word.
         if internal and internal[0].lstrip(":[, ") not in str(settings):
             yield f"{problem.path!r} speaks of {internal[0]}: {problem.what}"
