@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 from config.base.near import bare
@@ -113,19 +114,22 @@ def _of_machine(count: int, model: str, size: object, cloud: Cloud) -> str:
 
 def _model(written: str) -> str:
     """Return the catalogue's name of a GPU that a text names; empty if unknown."""
-    last = bare(written.rpartition("/")[2])
+    return _models().get(bare(written.rpartition("/")[2]), "")
+
+
+@cache
+def _models() -> dict[str, str]:
+    """Return the catalogue's names of GPUs by what people call them: `t4`, `nvidia-tesla-t4`."""
     clouds = [each.traits for each in registry.registrations()]
     known = {name: model for each in clouds for name, model in each.accelerators.items()}
     known |= {each.gpu_model: each.gpu_model for one in clouds for each in one.sold()}
+    found: dict[str, str] = {}
     for name, model in known.items():
-        ends = (
-            bare(name),
-            bare(name).removeprefix("nvidia"),
-            bare(name).removeprefix("nvidiatesla"),
-        )
-        if model and last and last in ends:
-            return model
-    return ""
+        short = bare(name)
+        for each in (short, short.removeprefix("nvidia"), short.removeprefix("nvidiatesla")):
+            if each and model:
+                found.setdefault(each, model)
+    return found
 
 
 def _plain(item: Any) -> Iterator[tuple[str, Any]]:
