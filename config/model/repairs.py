@@ -10,6 +10,7 @@ from pydantic_core import ErrorDetails
 
 from config.base.hiding import secret_in
 from config.base.near import bare, nearest
+from config.model.units import durations
 
 _PLACEHOLDER = re.compile(r"\{\{|\$[({]|^<.*>$|^[A-Z]+(_[A-Z]+)+$")
 """What templates, shells and readers of a tutorial replace."""
@@ -20,15 +21,11 @@ _OFFSETS |= {"EST": "-05:00", "EDT": "-04:00", "PST": "-08:00", "PDT": "-07:00"}
 """Time zones by their abbreviations."""
 DASHES = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-"))
 """Dashes that a word processor writes for a hyphen or a minus, to one."""
-_UNITS = {"min": "m", "mins": "m", "minute": "m", "minutes": "m", "sec": "s", "secs": "s"}
-_UNITS |= {"second": "s", "seconds": "s", "hour": "h", "hours": "h", "hrs": "h", "hr": "h"}
-_UNITS |= {"day": "d", "days": "d"}
 AZURE_REGION = r"^[a-z0-9]+$"
 """A region's short name."""
 MIDNIGHT = "00:00"
 PARTS = {1 / pods: pods for pods in range(2, 49)}
 """Shares of a GPU, and the number of pods that have one each."""
-_SECONDS = {"h": 3600, "m": 60, "s": 1, "d": 86400}
 _CURRENCY = re.compile(r"(?:[$€£]|USD|EUR)?\s*(\d+(?:[.,]\d+)?)\s*(?:[$€£]|USD|EUR)?(?:/h|/hour)?")
 
 
@@ -54,24 +51,7 @@ def repaired(given: Any, pattern: str) -> str | None:
         tries.append(plain.lower().replace(" ", ""))  # as the portal shows it
     if re.fullmatch(r"(https:/)?/?[\w.-]+(/[\w.-]+)+", plain):
         tries.append(plain.rpartition("/")[2])  # a name at the end of a path
-    if clock := re.fullmatch(r"(?:(\d+)-)?(\d+):(\d\d):(\d\d)", plain):
-        days, hours, minutes, rest = (int(each or 0) for each in clock.groups())
-        whole = ((days * 24 + hours) * 60 + minutes) * 60 + rest
-        size, unit = next(
-            each for each in ((3600, "h"), (60, "m"), (1, "s")) if not whole % each[0]
-        )
-        plain = f"{whole // size}{unit}"
-    if iso := re.fullmatch(r"pt?(\d+)([dhms])", plain.lower()):
-        plain = iso[1] + iso[2]  # a duration of ISO 8601, such as PT20M
-    if time := re.fullmatch(r"(\d+)\s*([a-z]+)", plain.lower()):
-        unit = _UNITS.get(time[2], time[2])
-        tries.append(time[1] + unit)
-        seconds = int(time[1][:6]) * _SECONDS.get(unit, 0)
-        tries += [
-            f"{seconds // of}{short}"
-            for short, of in _SECONDS.items()
-            if seconds and not seconds % of
-        ]
+    tries += durations(plain)
     return next((each for each in tries if each != given and re.search(pattern, each)), None)
 
 

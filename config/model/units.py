@@ -18,9 +18,14 @@ _SHORT = {"s": "second", "sec": "second", "m": "minute", "min": "minute", "h": "
 _SHORT |= {"d": "day", "w": "week", "wk": "week", "mo": "month", "y": "year", "yr": "year"}
 _SHORT |= {"mib": "mb", "mi": "mb", "gib": "gb", "gi": "gb", "g": "gb", "tib": "tb", "ti": "tb"}
 _SHORT |= {"t": "tb"}
-_TEXT = re.compile(r"(\d+(?:\.\d+)?)[\s-]*([a-zA-Z]+)")
-_PERIOD = re.compile(r"P(T?)(\d+)([DWHMS])", re.IGNORECASE)
+# Nine digits: Python reads no number of thousands.
+_TEXT = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)[\s-]*([a-zA-Z]+)")
+_PERIOD = re.compile(r"P(T?)(\d{1,9})([DWHMS])", re.IGNORECASE)
 """One part of an ISO 8601 duration: P14D, PT30M."""
+_CLOCK = re.compile(r"(?:(\d{1,9})-)?(\d{1,9}):(\d\d):(\d\d)")
+"""Slurm's and clocks' way to write a time: 1-00:00:00."""
+_LETTERS = {"hour": "h", "minute": "m", "second": "s", "day": "d"}
+"""Units of the stack file's durations."""
 
 
 def unit_of_key(key: str) -> str | None:
@@ -54,23 +59,48 @@ def unit_in_words(unit: str) -> str:
     return unit.upper() if unit in _MEGABYTES else f"{unit}s"
 
 
+def amount(text: str) -> tuple[str, str] | None:
+    """Return number and unit of a text such as `2 weeks`, `PT20M` or `0-01:00:00`; None for others."""
+    plain = text.strip()
+    if (found := _TEXT.fullmatch(plain)) and (unit := _unit(found[2])):
+        return found[1], unit
+    if found := _PERIOD.fullmatch(plain):
+        letter = found[3].lower()
+        return found[2], "month" if letter == "m" and not found[1] else _SHORT[letter]
+    if found := _CLOCK.fullmatch(plain):
+        days, hours, minutes, rest = (int(each or 0) for each in found.groups())
+        whole = ((days * 24 + hours) * 60 + minutes) * 60 + rest
+        unit = next(each for each in _LETTERS if not whole % _SECONDS[each])
+        return str(whole // _SECONDS[unit]), unit
+    return None
+
+
+def durations(text: str) -> list[str]:
+    """Return the durations of a stack file that a text means: `60m` and `1h` for `60 minutes`."""
+    number, unit = amount(text) or ("", "")
+    if unit not in _SECONDS or not number.isdigit():
+        return []
+    whole = int(number) * _SECONDS[unit]
+    own = [number + _LETTERS[unit]] if unit in _LETTERS else []
+    return own + [
+        f"{whole // _SECONDS[each]}{letter}"
+        for each, letter in _LETTERS.items()
+        if whole and not whole % _SECONDS[each]
+    ]
+
+
 def in_unit_of(key: str, given: object, written: str = "") -> int | None:
     """Return a value in the unit that a key counts in: 14 for `expireAfterDays` and `2 weeks`.
 
     A number without a unit has the one of `written`, the key that the user wrote. Return None if a
     unit is unknown or of another kind, or the result is no whole number.
     """
-    unit = unit_of_key(key)
+    unit, number, its_unit = unit_of_key(key), "", unit_of_key(written)
     if isinstance(given, int) and not isinstance(given, bool):
-        number, its_unit = str(given), unit_of_key(written)
-    elif isinstance(given, str) and (found := _TEXT.fullmatch(given.strip())):
-        number, its_unit = found[1], _unit(found[2])
-    elif isinstance(given, str) and (found := _PERIOD.fullmatch(given.strip())):
-        letter, number = found[3].lower(), found[2]
-        its_unit = "month" if letter == "m" and not found[1] else _SHORT[letter]
-    else:
-        return None
-    if unit is None or its_unit is None or _SIZES[unit][0] != _SIZES[its_unit][0]:
+        number = str(given)
+    elif isinstance(given, str):
+        number, its_unit = amount(given) or ("", None)
+    if unit is None or its_unit is None or not number or _SIZES[unit][0] != _SIZES[its_unit][0]:
         return None
     exact = Fraction(number) * _SIZES[its_unit][1] / _SIZES[unit][1]
     return int(exact) if exact.denominator == 1 and exact > 0 else None

@@ -54,9 +54,7 @@ def problem_of_error(error: ErrorDetails, model: type[Model], path: str) -> Prob
         case "string_type" if given is None and ":" in str(error["loc"][-1]):
             name, _, text = str(error["loc"][-1]).partition(":")
             text = text.strip().strip("\"'")
-            value = (
-                json.dumps(text.strip()) if "labels" in where or "tags" in where else text.strip()
-            )
+            value = json.dumps(text) if "labels" in where or "tags" in where else text
             remedy = f"write `{name}: {value}`, with a space after the colon"
             return Problem(where, KEY_ALONE, remedy)
         case "string_type" if given is None or isinstance(given, dict | list):

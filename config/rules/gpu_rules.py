@@ -28,12 +28,11 @@ def _number(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Probl
 
 
 def _right_number(pool: Pool, machine: Machine, cloud: Cloud) -> str:
-    remedy = f"write {machine.gpus} or leave it out"
     if machine.gpus:
         wanted = cloud.sold(gpus=pool.gpus, gpu_model=machine.gpu_model)
-        return remedy + (f"; {wanted[0].size} has {pool.gpus}" if wanted else "")
-    with_gpus = f"use a size with GPUs, such as {cloud.gpu_machine}"
-    remedy = f"{remedy}, or {with_gpus}" if machine.gpus else f"{with_gpus}; or leave `gpus` out"
+        more = f"; {wanted[0].size} has {pool.gpus}" if wanted else ""
+        return f"write {machine.gpus} or leave it out{more}"
+    remedy = f"use a size with GPUs, such as {cloud.gpu_machine}; or leave `gpus` out"
     model = part(pool, "gpu_model") or ""
     # The machine of the same size to which the GPU can be attached.
     attachable = [each.size for each in cloud.sold(vcpus=machine.vcpus) if each.attachable]

@@ -39,18 +39,10 @@ HERE = "."
 _SURELY = 0.9
 """The likeness that counts more than the same key at another place."""
 
-_AROUND = [
-    "metadata",
-    "spec",
-    "forprovider",
-    "template",
-    "config",
-    "settings",
-    "properties",
-    "parameters",
-    "values",
-]
-_AROUND += ["autoscaling", "scaling", "scalingconfig"]
+_AROUND = (
+    *("metadata", "spec", "forprovider", "template", "config", "settings", "properties"),
+    *("parameters", "values", "autoscaling", "scaling", "scalingconfig"),
+)
 """Keys of other tools around the settings of an object, in lower case without _ and -."""
 
 _ONE_LEVEL_HIGHER = "delete this line, and write what it holds one level higher"

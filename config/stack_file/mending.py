@@ -19,7 +19,6 @@ from config.model.structure import by_key, field_at, holds_secret, models
 from config.model.wording import NOT_A_KEY
 from config.model.wrong_shape import not_a_list, not_an_object, shown
 from config.stack_file import shapes
-from config.stack_file.foreign_objects import asks_for_gpus
 from config.stack_file.hints import HERE, in_its_place, keys_here
 from config.stack_file.places import field_in, value_at
 from config.stack_file.shapes import Hint, without_hints
@@ -148,8 +147,9 @@ class Mended:
         if apart := taken_apart(key, by_key(model)):
             remedy, meant, item = apart
         elif len(self.problems) < MOST:
-            near = mended if asks_for_gpus(key, item) else beside or mended
-            near = {**near, **mended} if isinstance(near, dict) and path[-1:] == "]" else near
+            near = beside or mended
+            if isinstance(near, dict) and "." not in path:
+                near = {**near, **mended}  # with what stood one level too deep
             remedy, meant = self.hint(key, model, path, near, item)
             remedy = with_values(remedy, item)
         else:  # a hint compares many names: none for a problem that no report shows

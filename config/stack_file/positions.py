@@ -101,10 +101,13 @@ class Positions:
         comment that swallowed what it asks for.
         """
         path, remedy = with_pool_name(problem.path, self.pools), problem.remedy
-        place = f"{self.file}:{self.line(problem.path)}: " if self.settings else ""
-        if (pool := _POOL.fullmatch(problem.path)) and (line := self._comment(pool[1], remedy)):
-            remedy += f"; line {line} has it in its comment"
-        text = self.lines[self.line(problem.path) - 1] if self.settings and self.lines else ""
+        line = self.line(problem.path)
+        place = f"{self.file}:{line}: " if self.settings else ""
+        if (pool := _POOL.fullmatch(problem.path)) and (
+            swallowed := self._comment(pool[1], remedy)
+        ):
+            remedy += f"; line {swallowed} has it in its comment"
+        text = self.lines[line - 1] if self.settings and self.lines else ""
         if problem.what.startswith(("is empty", "is missing")) and re.search(r":\s+#", text):
             remedy += "; what follows ` #` is a comment"
         return replace(problem, path=f"{place}{path}", remedy=remedy)

@@ -7,6 +7,7 @@ import json
 import ssl
 import time
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from http.client import HTTPException, HTTPSConnection
 from pathlib import Path
 from threading import Event, Lock, Thread
@@ -45,6 +46,24 @@ class ApiServer:
         """Create an object in the list at a path; an existing one of that name stays. Raises Unanswered."""
         if self._answer("POST", path, json.dumps(body), "application/json") is None:
             raise Unanswered(f"POST {path}: 404")
+
+    def warn(self, of: Object, reason: str, message: str, component: str) -> None:
+        """Create a warning, an event of an object, in its namespace. Raises Unanswered."""
+        now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        event = {
+            "apiVersion": "v1",
+            "kind": "Event",
+            "metadata": {"generateName": f"{of['name']}.", "namespace": of["namespace"]},
+            "involvedObject": {"apiVersion": "v1", **of},
+            "type": "Warning",
+            "reason": reason,
+            "message": message,
+            "source": {"component": component},
+            "firstTimestamp": now,
+            "lastTimestamp": now,
+            "count": 1,
+        }
+        self.create(f"/api/v1/namespaces/{of['namespace']}/events", event)
 
     def delete(self, path: str) -> None:
         """Delete an object; a missing one is no error. Raises Unanswered."""

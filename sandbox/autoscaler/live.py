@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime
 from typing import Any
 
 from sandbox.autoscaler import status_map
@@ -52,24 +51,10 @@ class LiveHands:
         The recordings (spot-node-evicted-and-spot-capacity-gone.json) have reason, object and beginning. The real text has the
         SDK's frame around the cloud's (`azure_answer`), which is left out.
         """
-        now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        status = {"apiVersion": "v1", "kind": "ConfigMap", "namespace": "kube-system", "name": status_map.NAME}
-        event = {
-            "apiVersion": "v1",
-            "kind": "Event",
-            "metadata": {"generateName": f"{status_map.NAME}.", "namespace": "kube-system"},
-            "involvedObject": status,
-            "type": "Warning",
-            "reason": "FailedToScaleUpGroup",
-            "message": message,
-            "source": {"component": "cluster-autoscaler"},
-            "firstTimestamp": now,
-            "lastTimestamp": now,
-            "count": 1,
-        }
+        status = {"kind": "ConfigMap", "namespace": "kube-system", "name": status_map.NAME}
         # The real one's recorder drops events that nobody takes (client-go, tools/record/event.go); the log has the refusal.
         with suppress(Unanswered):
-            self._api.create("/api/v1/namespaces/kube-system/events", event)
+            self._api.warn(status, "FailedToScaleUpGroup", message, "cluster-autoscaler")
 
     def remove(self, group: NodeGroup, nodes: Collection[str]) -> None:
         size = f"{len(group.nodes)} -> {len(group.nodes) - len(nodes)} nodes"

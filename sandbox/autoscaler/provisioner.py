@@ -3,9 +3,7 @@
 It attaches and mounts nothing, because nothing runs on the nodes.
 """
 
-from datetime import UTC, datetime
 from threading import Event, Thread
-from typing import Any
 
 from sandbox.autoscaler import volumes
 from sandbox.autoscaler.api import ApiServer, Mirror
@@ -95,28 +93,7 @@ class Provisioner:
             return
         name = request.storage_class["metadata"]["name"]
         text = f'failed to provision volume with StorageClass "{name}": {why}'
-        self._api.create(f"/api/v1/namespaces/{metadata['namespace']}/events", _event(request.claim, text))
+        claim = {"kind": "PersistentVolumeClaim", **{key: metadata[key] for key in ("namespace", "name", "uid")}}
+        self._api.warn(claim, "ProvisioningFailed", text, _NAME)
         self._refused.add(metadata["uid"])
         self._journal.write(f"claim {metadata['namespace']}/{metadata['name']}: {text}")
-
-
-def _event(claim: volumes.Object, text: str) -> dict[str, Any]:
-    metadata = claim["metadata"]
-    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    return {
-        "apiVersion": "v1",
-        "kind": "Event",
-        "metadata": {"generateName": f"{metadata['name']}.", "namespace": metadata["namespace"]},
-        "involvedObject": {
-            "apiVersion": "v1",
-            "kind": "PersistentVolumeClaim",
-            **{key: metadata[key] for key in ("namespace", "name", "uid")},
-        },
-        "type": "Warning",
-        "reason": "ProvisioningFailed",
-        "message": text,
-        "source": {"component": _NAME},
-        "firstTimestamp": now,
-        "lastTimestamp": now,
-        "count": 1,
-    }

@@ -31,7 +31,7 @@ HINTS = [
     # Of another level.
     (gke_pool({**L4, "machine": "n1-standard-8"}, labels={"cloud.google.com/gke-accelerator": "nvidia-tesla-t4"}), "pools[0].gpus", "write `gpus: 1` and `gpuModel: nvidia-tesla-t4`, without the label"),
     (azure(**{"encryption.atHost": True}), 'cloud["encryption.atHost"]', "write `encryption: {atHost: true}` in its place"),
-    (azure(spec={"forProvider": {"tier": "Standard", "region": "westeurope"}}), "cloud.spec", "delete this line"),
+    (azure(spec={"forProvider": {"tier": "Standard", "region": "westeurope"}}), "cloud.spec", "delete this line; what to do with what it holds, is told with each"),
     (with_pool(nodeTaints=["sku=gpu:NoSchedule"]), "pools[1].nodeTaints", "write `taints: [{key: sku, value: gpu, effect: NoSchedule}]` in its place"),
     (with_pool(fallback=[{"poolRef": {"name": "t4big"}}]), "pools[1].fallback[0].poolRef", "write `pool: t4big` in its place"),
     (good(cluster={"name": "ml-x", "tags": ["team=ml", "env=dev"]}), "cluster.tags", "`{team: \"ml\", env: \"dev\"}`"),
@@ -64,7 +64,7 @@ HINTS = [
     (gke_pool(UNBOUNDED, max_node_count=3), "pools[0].max_node_count", "write `maxNodes: 3` for the whole pool, or `gcp: {maxNodesPerZone: 3}` for each zone"),
     (gke_pool(L4, min_node_count=1), "pools[0].min_node_count", "remove it: `maxNodes` sets the most of all zones together, and `minNodes` the least"),
     (gke_pool(L4, maxNodeCount=3), "pools[0].maxNodeCount", "remove it: `maxNodes` sets this, for all zones together"),
-    (gke_pool(L4, autoscaling={"maxNodeCount": 3}), "pools[0].autoscaling", "delete this line"),
+    (gke_pool(L4, autoscaling={"maxNodeCount": 3}), "pools[0].autoscaling", "delete this line; what to do with what it holds, is told with each"),
     (with_pool(count=2), "pools[1].count", "remove it: the autoscaler counts between 0 and `maxNodes`"),
     (gke_pool(UNBOUNDED, autoscaling={"maxNodeCount": 3}), "pools[0].autoscaling", "write `maxNodes: 3` in its place"),
     (gke_pool(L4, total_max_node_count=3), "pools[0].total_max_node_count", "remove it: `maxNodes: 8` stands there already; change that if 3 is right"),

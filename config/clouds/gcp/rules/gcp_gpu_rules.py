@@ -178,14 +178,11 @@ def _label_for_gpus(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterat
     """Refuse a machine that gets its GPUs by a label: page gpus, a label attaches none."""
     label = pool.labels.get("cloud.google.com/gke-accelerator")
     if label and not has_gpus(pool, cloud):
-        machine, what = (
-            cloud.machine(pool.machine),
-            f"is missing: no label brings a GPU to {pool.machine}",
-        )
-        takes = label if machine and cloud.model(label) in machine.attachable else ""
+        machine = cloud.machine(pool.machine)
         remedy = f"write `machine: {cloud.gpu_machine}`, or another with GPUs"
-        if takes:
+        if machine and cloud.model(label) in machine.attachable:
             remedy = f"write `gpus: 1` and `gpuModel: {label}`, without the label"
+        what = f"is missing: no label brings a GPU to {pool.machine}"
         yield Problem(f"{path}.gpus", what, remedy)
 
 
