@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 from ruamel.yaml import YAML
@@ -36,9 +37,13 @@ def load_stack(folder: Path, stack: str) -> StackFile:
     name, text = f"Pulumi.{stack}.yaml", _text(folder, stack)
     config = _config(name, text)
     spec, problems = loader.read_stack(_settings(config), stack)
-    problems = Positions.of_text(name, text, _own_name).in_order(problems)
+    positions = Positions.of_text(name, text, _own_name)
+    located = positions.in_order(problems)
     if spec is None:
-        lines = "\n".join(f"  {problem}" for problem in problems if not problem.warning)
+        wrong = [f"{problem}" for problem in located if not problem.warning]
+        mended = loader.mended_objects(_settings(config), problems, stack)
+        wrong += [f"{each}" for each in positions.with_names(mended)]
+        lines = "\n".join(indent(each, "  ") for each in wrong)
         raise Unasked(f"{name} is faulty, so nothing was asked:\n{lines}")
     notes = tuple(
         Finding(
@@ -48,7 +53,7 @@ def load_stack(folder: Path, stack: str) -> StackFile:
             problem.remedy,
             "docs/reference/stack-file.md",
         )
-        for problem in problems
+        for problem in located
     )
     return StackFile(spec, notes, _others(config))
 

@@ -41,12 +41,16 @@ def load() -> ClusterSpec:
         others=_keys() - _own_keys().keys(),
         accepts_examples=accepts_examples(),
     )
-    problems = file.positions(passed).in_order(problems) if problems else []
-    for problem in problems:
+    lines = file.positions(passed)
+    located = lines.in_order(problems)
+    for problem in located:
         if problem.warning:
             pulumi.log.warn(f"{problem}")
     if spec is None:
-        raise pulumi.RunError(report(problems))
+        mended = loader.mended_objects(
+            passed, problems, pulumi.get_stack(), outside=file.outside(passed)
+        )
+        raise pulumi.RunError(report(located, lines.with_names(mended)))
     return spec
 
 

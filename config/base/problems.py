@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from textwrap import indent
 
 from config.base.hiding import hidden
 
@@ -45,12 +46,13 @@ def _shortened(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} ... {text[-LONGEST // 4 :]}"
 
 
-def report(problems: Iterable[Problem]) -> str:
-    """Return all errors as one message."""
+def report(problems: Iterable[Problem], mended: Iterable[object] = ()) -> str:
+    """Return all errors as one message, and below them what is `mended`."""
     errors = [problem for problem in problems if not problem.warning]
     head = (
         f"{len(errors)} problem{'s' if len(errors) > 1 else ''} in the stack's settings; nothing "
         "was declared."
     )
     more = [f"  and {len(errors) - MOST:,} more"] if len(errors) > MOST else []
-    return "\n".join([head, *(f"  {problem}" for problem in errors[:MOST]), *more])
+    below = [indent(f"{each}", "  ") for each in mended]
+    return "\n".join([head, *(f"  {each}" for each in errors[:MOST]), *more, *below])

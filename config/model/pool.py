@@ -78,7 +78,7 @@ class OnDemand(Model):
         )
     }
 
-    max_nodes: int = Field(ge=1, description="Most nodes of the twin.", examples=[2])
+    max_nodes: int = Field(ge=1, description="Most nodes on demand.", examples=[2])
     name: str | None = optional(
         None,
         "The twin's name. Default: the spot pool's name, cut to fit, with `od`.",

@@ -143,6 +143,17 @@ def price(given: Any) -> str | None:
     return text if text == "-1" else found[1].replace(",", ".") if found else None
 
 
+def plain_number(given: Any) -> float | None:
+    """Return the only number of a text, such as `2.500,00 EUR` or `$1,200 a month`; None without."""
+    text = str(given) if isinstance(given, str | int | float) else ""
+    numbers = re.findall(r"\d[\d.,']*\d|\d", text)
+    if len(numbers) != 1:
+        return None
+    part = re.search(r"[.,](\d{1,2}|\d{4,})$", numbers[0])
+    whole = numbers[0][: part.start()] if part else numbers[0]
+    return float(re.sub(r"[.,']", "", whole) + (f".{part[1]}" if part else ""))
+
+
 def without_letters(given: Any) -> str | None:
     """Return a number for a text with letters that look like digits; None for others."""
     number = given.translate(_LETTERS) if isinstance(given, str) else ""

@@ -110,6 +110,8 @@ def number_without_unit(key: str, given: object) -> str | None:
     """Return the remedy for a text with a unit in place of a number; None for others."""
     if not isinstance(given, str):
         return None
+    if remark := re.fullmatch(r"(\d+)#.*", given):
+        return f"write {remark[1]}, and a space before the `#` of a comment"
     if own := unit_of_key(key):
         number, words = in_unit_of(key, given), unit_in_words(own)
         return f"write {number}, in {words}" if number else f"write a whole number of {words}"

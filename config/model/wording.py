@@ -20,6 +20,8 @@ from config.model.wrong_shape import not_a_list, not_an_object, shown, type_in_w
 
 NOT_A_KEY = "is not a key of this object"
 """The problem of an unknown key."""
+NO_SUCH_SETTING = "this program has no such setting"
+"""The remedy for one that means nothing here."""
 
 
 KEY_ALONE = "is a key without a value"

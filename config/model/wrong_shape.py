@@ -53,7 +53,8 @@ def _pairs(given: Any) -> str | None:
     """Return a list of `key=value`, or of objects of `key` and `value`, as one object."""
     pairs: dict[str, str] = {}
     if isinstance(given, str):
-        given = [part.strip() for part in given.strip("{}").split(",")]
+        apart = r"[,;\s]+" if re.fullmatch(r"([\w./-]+=[\w.@/-]*[,;\s]*)+", given) else ","
+        given = [part.strip() for part in re.split(apart, given.strip("{}"))]
     for one in given if isinstance(given, list) and given else [None]:
         text = isinstance(one, str) and re.fullmatch(r"([\w./-]+)\s*[=:]\s*([\w.@/-]*)", one)
         if isinstance(one, dict) and all(isinstance(each, str) for each in one.values()):

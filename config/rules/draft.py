@@ -26,8 +26,9 @@ from config.model.cluster import (
 from config.model.fields import Unreadable
 from config.model.pool import AnyPool, Fallback, Pool, SystemPool, Taint
 from config.model.reading import known, of_each, until_unreadable, where
-from config.model.release import VERSION, Override, Release
+from config.model.release import VERSION, Overridden, Override, Release, changed, pinned
 from config.model.scheduling import Scheduling
+from config.model.spec import ClusterSpec
 from config.model.workloads import Workloads
 
 S = TypeVar("S", bound=CloudSettings)
@@ -125,6 +126,49 @@ class Draft:
     def of_pools(self, read: Callable[[Pool], V]) -> list[V]:
         """Return the readable values of the pools, without the system pool."""
         return of_each(self.pools.values(), read)
+
+    def spec(self) -> ClusterSpec:
+        """Return the spec of a file without errors."""
+        release, overrides = self.release, self._overrides()
+        # Each is missing only together with a problem.
+        assert release is not None
+        assert self.cloud is not None
+        return ClusterSpec(
+            release=changed(release, overrides),
+            overrides=tuple(
+                Overridden(each.pin, each.value, pinned(release, each.pin), each.reason)
+                for each in overrides
+            ),
+            cluster=self._protected(),
+            cloud=self.cloud,
+            systemPool=self.system_pool,
+            pools=tuple(self.pools.values()),
+            imagePullSecrets=tuple(self.image_pull_secrets.values()),
+            devicePlugin=self.device_plugin or DevicePluginOptions(),
+            dcgmExporter=self.dcgm_exporter or DcgmExporter(enabled=False),
+            expander=self.expander or ExpanderOptions(),
+            growth=self.growth or Growth(),
+            scheduling=self.scheduling or Scheduling(),
+            workloads=self.workloads or Workloads(),
+            queueing=self.queueing or Queueing(),
+            alerts=self.alerts,
+        )
+
+    def _protected(self) -> Cluster:
+        """Return the cluster; a new one of a production stack is protected by default."""
+        cluster = self.cluster or Cluster()
+        if cluster.protect is not None or not self.makes_cluster:
+            return cluster
+        return cluster.model_copy(update={"protect": self.production})
+
+    def _overrides(self) -> list[Override]:
+        """Return the overrides under `overrides`, and that of `cluster`."""
+        overrides = list(self.overrides.values())
+        if self.cluster and self.cluster.kubernetes_version:
+            assert self.cluster.reason  # `config.rules.cluster_rules` refuses a version without one
+            version, reason = self.cluster.kubernetes_version, self.cluster.reason
+            overrides.append(Override(pin="kubernetesVersion", value=version, reason=reason))
+        return overrides
 
 
 def most_nodes(pool: AnyPool, draft: Draft) -> int | None:

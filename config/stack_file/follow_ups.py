@@ -150,8 +150,14 @@ def with_machines(
             size = cloud.gpu_machine if _OF_SPOT & pool.keys() else cloud.cpu_machine
             remedy = f"add `machine: {machine_named(pool.get('name'), cloud) or size}`, for example"
             if "maxNodes" not in pool:
-                remedy = f"remove the whole entry, or {remedy}, and `maxNodes: 4`"
-                told.add(f"{around}.maxNodes")
+                more = "`name: t4`, " * ("name" not in pool and around.startswith("pools"))
+                remedy = f"remove the whole entry, or {remedy.replace('add ', f'add {more}')}, and `maxNodes: 4`"
+                told |= {f"{around}.maxNodes", f"{around}.name", f"{around}.fallback"}
             each = replace(each, remedy=remedy)
         found.append(each)
-    return [each for each in found if each.path not in told or each.what != "is missing"]
+    return [
+        each
+        for each in found
+        if each.path not in told
+        or not (each.what == "is missing" or each.what.startswith("is set on an on-demand pool"))
+    ]

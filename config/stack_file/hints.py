@@ -21,6 +21,7 @@ from config.clouds.tables import ForeignKey
 from config.model.fields import Model
 from config.model.structure import by_key, field_at, models
 from config.model.units import same_but_for_its_unit
+from config.model.wording import NO_SUCH_SETTING
 from config.stack_file.foreign_objects import asks_for_gpus, gpu_object, requirements
 from config.stack_file.places import (
     field_in,
@@ -156,7 +157,7 @@ class Hints:
         if not places and (known := self._foreign_elsewhere(key, path)):
             return known, None
         if not places:
-            return f"this program has no such setting; {keys_here(fields)}", None
+            return f"{NO_SUCH_SETTING}; {keys_here(fields)}", None
         if inside:
             places = likeliest(
                 places,

@@ -8,6 +8,7 @@ One problem must not hide another: each top key and each pool is read by itself
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, TypeVar, get_origin
 
@@ -29,12 +30,12 @@ from config.model.cluster import (
     is_production,
 )
 from config.model.fields import Model
-from config.model.release import Overridden, Override, Release, changed, pinned
+from config.model.release import Override, Release
 from config.model.scheduling import Scheduling
 from config.model.spec import ClusterSpec
 from config.model.workloads import Workloads
 from config.rules.draft import Draft
-from config.stack_file import objects, secrets, top_keys
+from config.stack_file import mended_file, objects, secrets, top_keys
 from config.stack_file.follow_ups import (
     independent,
     joined,
@@ -43,8 +44,10 @@ from config.stack_file.follow_ups import (
     with_other_setting,
 )
 from config.stack_file.hints import Hints
+from config.stack_file.mended_file import MendedObject
 from config.stack_file.mending import Mended
 from config.stack_file.secrets import IsSecret
+from config.stack_file.shapes import respelled
 
 M = TypeVar("M", bound=Model)
 
@@ -99,7 +102,30 @@ def read_stack(
     problems = _shown(once_a_list(bounds.drop_repeats(problems, beyond + beyond_outside)))
     if any(not problem.warning for problem in problems):
         return None, problems
-    return _spec(draft), problems
+    return draft.spec(), problems
+
+
+def mended_objects(
+    raw: Mapping[str, Any],
+    problems: Collection[Problem],
+    stack: str = "",
+    *,
+    prefix: str = PREFIX,
+    outside: Mapping[str, Any] = MappingProxyType({}),
+) -> list[MendedObject]:
+    """Return the objects of a file with these `problems` as they read when all are mended, if that
+    is more than a short change. The other parameters are those of `read_stack`.
+    """
+    file = _File(bounds.drop_out_of_bounds(raw)[0], bounds.drop_out_of_bounds(outside)[0], prefix)
+
+    def read(settings: dict[str, Any]) -> list[Problem]:
+        found = read_stack(settings, stack, prefix=prefix)[1]
+        return [each for each in found if not each.warning]
+
+    ours = {user: place for place, user in file.mended.written.items()}
+    errors = [replace(p, path=respelled(p.path, ours)) for p in problems if not p.warning]
+    written = {**file.raw, **outside}
+    return mended_file.mended_objects(written, file.settings, file.types, prefix, errors, read)
 
 
 class _File:
@@ -112,6 +138,7 @@ class _File:
         self.mended = self.reading.mended
         self.mended.file, self.mended.types = raw, top_keys.top_key_types(None)
         settings = top_keys.read_top_keys(raw, outside, prefix, self.mended)
+        top_keys.take_system_pool(settings, prefix, self.mended)
         self.registration = _registration(settings, self.mended)
         self.types = types = top_keys.top_key_types(self.registration)
         if self.registration:
@@ -283,49 +310,3 @@ def _shown(problems: Iterator[Problem]) -> list[Problem]:
     return sorted(
         {Problem(hidden(p.path), hidden(p.what), hidden(p.remedy), p.warning) for p in problems}
     )
-
-
-def _spec(draft: Draft) -> ClusterSpec:
-    """Return the spec of a file without errors."""
-    release, overrides = draft.release, _overrides(draft)
-    # Each is missing only together with a problem.
-    assert release is not None
-    assert draft.cloud is not None
-    return ClusterSpec(
-        release=changed(release, overrides),
-        overrides=tuple(
-            Overridden(each.pin, each.value, pinned(release, each.pin), each.reason)
-            for each in overrides
-        ),
-        cluster=_protected(draft),
-        cloud=draft.cloud,
-        systemPool=draft.system_pool,
-        pools=tuple(draft.pools.values()),
-        imagePullSecrets=tuple(draft.image_pull_secrets.values()),
-        devicePlugin=draft.device_plugin or DevicePluginOptions(),
-        dcgmExporter=draft.dcgm_exporter or DcgmExporter(enabled=False),
-        expander=draft.expander or ExpanderOptions(),
-        growth=draft.growth or Growth(),
-        scheduling=draft.scheduling or Scheduling(),
-        workloads=draft.workloads or Workloads(),
-        queueing=draft.queueing or Queueing(),
-        alerts=draft.alerts,
-    )
-
-
-def _protected(draft: Draft) -> Cluster:
-    """Return the cluster; a new one of a production stack is protected by default."""
-    cluster = draft.cluster or Cluster()
-    if cluster.protect is not None or not draft.makes_cluster:
-        return cluster
-    return cluster.model_copy(update={"protect": draft.production})
-
-
-def _overrides(draft: Draft) -> list[Override]:
-    """Return the overrides under `overrides`, and that of `cluster`."""
-    overrides = list(draft.overrides.values())
-    if draft.cluster and draft.cluster.kubernetes_version:
-        assert draft.cluster.reason  # `config.rules.cluster_rules` refuses a version without one
-        version, reason = draft.cluster.kubernetes_version, draft.cluster.reason
-        overrides.append(Override(pin="kubernetesVersion", value=version, reason=reason))
-    return overrides

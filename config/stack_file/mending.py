@@ -264,7 +264,6 @@ class Mended:
         self.written[place] = where
         read = self.value(item, annotation, place)
         if isinstance(there, dict) and isinstance(read, dict):
-            # What the object had keeps its own place in the file.
             self.written.pop(place)
             self.written |= {place: before} if before else {}
             new = {name: one for name, one in read.items() if name not in there}
@@ -300,7 +299,8 @@ class Mended:
         fields = by_key(model)
         identity = next((key for key in ("name", "namespace", "pin") if key in fields), None)
         by_name = identity and all(isinstance(item, dict) for item in value.values())
-        if not by_name or any(nearest(str(key), fields) for key in value):
+        sure = by_name and len(value) > 1 and shapes.mostly_known(value.values(), fields)
+        if not by_name or (not sure and any(nearest(str(key), fields) for key in value)):
             plain = [key for key in fields if key != identity]
             if identity and plain and not any(nearest(str(key), fields) for key in value):
                 plainly = [pair for pair in value.items() if isinstance(pair[1], str | int)]

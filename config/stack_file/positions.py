@@ -11,6 +11,7 @@ import yaml
 
 from config.base.hiding import hidden
 from config.base.problems import Problem
+from config.stack_file.mended_file import MendedObject
 
 KEYS_OF_A_PATH = re.compile(r'\["([^"]+)"\]|([^\[\].]+)')
 _POOL = re.compile(r"(pools\[(\d+)\])\.?(.*)", re.DOTALL)
@@ -103,14 +104,22 @@ class Positions:
         path, remedy = with_pool_name(problem.path, self.pools), problem.remedy
         line = self.line(problem.path)
         place = f"{self.file}:{line}: " if self.settings else ""
-        if (pool := _POOL.fullmatch(problem.path)) and (
-            swallowed := self._comment(pool[1], remedy)
-        ):
-            remedy += f"; line {swallowed} has it in its comment"
+        if (pool := _POOL.fullmatch(problem.path)) and (number := self._comment(pool[1], remedy)):
+            remedy += f"; line {number} has it in its comment"
         text = self.lines[line - 1] if self.settings and self.lines else ""
-        if problem.what.startswith(("is empty", "is missing")) and re.search(r":\s+#", text):
-            remedy += "; what follows ` #` is a comment"
+        swallowed = re.search(r"([\w-]+):\s+#\s*([\w./-]*)", text)
+        if problem.what.startswith(("is empty", "is missing")) and swallowed:
+            key, value = swallowed.groups()
+            first = f"write `{key}: {value}`, if that is its value" if value else remedy
+            remedy = f"{first}; what follows ` #` is a comment"
         return replace(problem, path=f"{place}{path}", remedy=remedy)
+
+    def with_names(self, found: Iterable[MendedObject]) -> list[MendedObject]:
+        """Return the objects as they stand in the file, pools with their names."""
+        return [
+            replace(each, path=with_pool_name(each.path, self.pools))
+            for each in sorted(found, key=lambda one: self.line(one.path))
+        ]
 
     def _comment(self, pool: str, remedy: str) -> int | None:
         """Return the line of a pool with a comment that sets a key that a remedy says to write."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Container, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Mapping
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
@@ -91,6 +91,12 @@ def written_items(
     texts = [text[1:-1] if model.one_key else text for text in shown if text]
     whole = len(texts) == len(steps) and len("".join(texts)) < _LONGEST
     return steps, True, f"write {' and below it '.join(f'`- {t}`' for t in texts)}" if whole else ""
+
+
+def mostly_known(objects: Iterable[Mapping[Any, Any]], known: Container[Any]) -> bool:
+    """Return whether more than half of the keys of some objects are known."""
+    keys = [key in known for each in objects for key in each]
+    return sum(keys) * 2 > len(keys)
 
 
 def match_labels(value: Any) -> dict[str, str] | None:

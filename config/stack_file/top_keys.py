@@ -155,6 +155,26 @@ def read_top_keys(
     return settings
 
 
+def take_system_pool(settings: dict[str, Any], prefix: str, mended: Mended) -> None:
+    """Read the entry of `pools` that other tools mark as the system pool as this file's."""
+    pools = settings.get("pools")
+    if "systemPool" in settings or not isinstance(pools, list):
+        return
+    for index, pool in enumerate(pools):
+        mode = pool.get("mode") if isinstance(pool, dict) else None
+        if not isinstance(mode, str) or mode.lower() != "system":
+            continue
+        remedy = f"move it to `{prefix}systemPool`, without its dash, `name` and `mode`"
+        what = "is the system pool, which has its own setting"
+        mended.problems.append(Problem(f"pools[{index}]", what, remedy))
+        kept = {key: value for key, value in pool.items() if key not in ("name", "mode")}
+        settings["systemPool"], settings["pools"] = kept, [*pools[:index], *pools[index + 1 :]]
+        mended.written["systemPool"] = f"pools[{index}]"
+        moved = range(index, len(pools) - 1)
+        mended.written |= {f"pools[{place}]": f"pools[{place + 1}]" for place in moved}
+        return
+
+
 def likely_provider(cloud: Mapping[str, Any], settings: Mapping[str, Any]) -> Registration | None:
     """Return the cloud that a file with a wrong or missing provider means; None if unknown."""
     # The key may be misspelt as well.

@@ -17,7 +17,7 @@ from config.base.hiding import secret_in
 from config.base.near import bare
 from config.base.problems import as_path
 from config.model.fields import Model, alternatives
-from config.model.repairs import others_word
+from config.model.repairs import others_word, plain_number
 from config.model.structure import by_key, holds_secret, models
 from config.model.units import in_unit_of, unit_in_words, unit_of_key
 
@@ -170,10 +170,7 @@ def with_values(remedy: str, item: Any) -> str:
             (one for path in paths.split("|") if (one := _at(item, path)) is not None), None
         )
         if parts:
-            number = (
-                re.sub(r"[^\d.]", "", str(found)) if isinstance(found, str | int | float) else ""
-            )
-            share = float(number) / int(parts) if number.strip(".") else 0
+            share = (plain_number(found) or 0) / int(parts)
             return f"{share:.2g}" if share > _LEAST else asked[2]
         plain = isinstance(found, str | int) and re.fullmatch(r"[\w:./-]{1,200}", str(found))
         return str(found) if plain and not secret_in(str(found)) else asked[2]

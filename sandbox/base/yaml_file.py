@@ -11,6 +11,7 @@ from ruamel.yaml.error import YAMLError
 from ruamel.yaml.tokens import AnchorToken
 
 from sandbox.base.errors import SandboxError
+from sandbox.base.yaml_mending import columns, entry_above, indent_more, lines_of, mend, shown, without_line
 
 MOST_CHARACTERS = 4 << 20
 MOST_VALUES = 100_000
@@ -40,10 +41,7 @@ def parsed(text: str, title: str) -> dict[str, Any]:
     except RecursionError:
         raise _too_deep(title) from None
     except YAMLError as broken:
-        line, words = _fault(text, broken)
-        place = f"{title}:{line}" if line else title
-        rest = "; the rest is read once this is mended"
-        raise SandboxError(f"{place}: is not YAML: {words}{_further(text, line)}{rest}") from None
+        raise _not_yaml(text, title, broken) from None
     except TypeError:
         # Of a list with an object in it as a key, the library asks for a hash.
         raise SandboxError(f"{title} is not YAML: an object or list stands as a key") from None
@@ -58,6 +56,57 @@ def parsed(text: str, title: str) -> dict[str, Any]:
     return content
 
 
+class NotYaml(SandboxError):
+    """A text that is no YAML. `mended` is the text that it probably means, with the same lines; empty if nobody knows."""
+
+    mended: str = ""
+
+
+def _not_yaml(text: str, title: str, broken: YAMLError) -> NotYaml:
+    """Return the error of every fault, as far as each can be mended."""
+    told: list[str] = []
+    place, whole = title, ""
+    while len(told) < _MOST_FAULTS and not whole:
+        line, words = _fault(text, broken)
+        way = next((way for said, way in _WAYS.items() if said in words), mend)
+        snippet = re.search(r"write `(?!key: value)([^`]+)`", words)
+        said = (snippet[1],) if snippet and "..." not in snippet[1] and way is mend else ()
+        mended = way(text, line - 1, *said) if line and way and len(text) < _MENDED else None
+        if own := shown(mended[1], lines_of(text)[line - 1]) if mended and line else "":
+            unsaid = re.search(r"write `(key: value|[^`]*: \.\.\.)`", words)
+            more = "" if "write " in words or "indent it, and" in words else f"; {own}"
+            words = words.replace(unsaid[0], own) if unsaid else words + more
+        if not told and line:
+            place = f"{title}:{line}"
+        told.append(f"line {line}: {words}" if told and line else words)
+        if mended is None:
+            break
+        text = mended[0]
+        try:
+            whole = text if isinstance(YAML(typ="safe", pure=True).load(text), dict) else ""
+            break
+        except YAMLError as further:
+            broken = further
+        except (RecursionError, TypeError, ValueError):
+            break
+    rest = "" if whole else "; the rest is read once this is mended"
+    error = NotYaml(f"{place}: is not YAML: {'; then '.join(told)}{rest}")
+    error.mended = whole
+    return error
+
+
+_MOST_FAULTS = 8
+_MENDED = 1 << 16
+"""Characters of a text that is mended: each attempt reads all of it."""
+_WAYS = {
+    "outside its entry": indent_more,
+    "keep one of them": without_line,
+    "put what is below": None,
+    "no anchor": None,
+}
+"""How a fault is mended, by its words; None: only its author knows."""
+
+
 def _refuse_entities(text: str, title: str) -> None:
     """Raise SandboxError for an HTML entity that this reader takes for an anchor, as at the beginning of `&quot;on&quot;`."""
     if not re.search(r"&(quot|apos|amp|lt|gt|nbsp|#\d+);", text):
@@ -69,8 +118,9 @@ def _refuse_entities(text: str, title: str) -> None:
             raise SandboxError(f"{place}: is not YAML: {entity} is HTML; write the character itself")
 
 
+_TAB = r"found character '\\t'"
 _WORDS = {
-    r"found character '\\t'": "a tab indents this line; indent with spaces",
+    _TAB: "a tab indents this line; indent with spaces",
     "found character '`'": "take the backticks away; a text may stand without quotes",
     r"found character '(.)' that cannot start": "a text that begins with {0} needs quotes",
     "mapping values are not allowed": "a `:` stands where no key can; indent the line as its neighbours, or quote "
@@ -98,20 +148,18 @@ _WORDS = {
 
 def _fault(text: str, broken: YAMLError) -> tuple[int | None, str]:
     """Return the line of a fault, from 1 on, and the fault in words. The parser stops later than some faults stand."""
-    lines = [*text.splitlines(), ""]  # the parser may stop behind the last one
-    for number, line in _of_values(lines):
-        if re.search(r"\{\{|\{%", line):
-            return number, _TEMPLATE
+    lines = lines_of(text)
+    if templates := [number for number, line in _of_values(lines) if re.search(r"\{\{|\{%", line)]:
+        return templates[0], _TEMPLATE + _also(templates)
     for number, line in enumerate(lines, 1):
         if re.match(r"(<{7}|={7}|>{7})( |$)", line):
             return number, "a conflict marker of git; keep one of the two sides, and delete the three markers"
         if line.startswith("```"):
-            rest = "\n".join("" if other.startswith("```") else other for other in lines)
-            words = "the line is a fence of Markdown; delete it, and the one at the end if there is one"
-            return number, words + _fault_behind(rest)
+            return number, "the line is a fence of Markdown; delete it, and the one at the end if there is one"
         if "\u00a0" in line.partition("#")[0]:
-            words = "a non-breaking space (U+00A0) stands in the line; type ordinary spaces"
-            return number, words + _fault_behind(text.replace("\u00a0", " "))
+            return number, "a non-breaking space (U+00A0) stands in the line; type ordinary spaces"
+    if tabs := [number for number, line in enumerate(lines, 1) if re.match(r"\s*\t\s*\S", line)]:
+        return tabs[0], _WORDS[_TAB] + _also(tabs)
     mark = getattr(broken, "problem_mark", None)
     if mark is None:
         return None, _in_words(broken)
@@ -145,7 +193,7 @@ def _fault(text: str, broken: YAMLError) -> tuple[int | None, str]:
             return stopped, f"a comma is missing before `{key[0]}`"
     if 0 < stopped <= len(lines) and re.match(r"\s*[\u2010-\u2015] ", lines[stopped - 1]):
         return stopped, "the line begins with a long dash; type a hyphen, `-`"
-    if problem.startswith("expected <block end>") and (item := _entry_above(lines, stopped)):
+    if problem.startswith("expected <block end>") and (item := entry_above(lines, stopped)):
         return stopped, f"the line stands outside its entry of the list; indent it, and what is below, as line {item}"
     for number in (stopped, stopped - 1):
         line = lines[number - 1].strip() if 0 < number <= len(lines) else ""
@@ -165,7 +213,7 @@ def _fault(text: str, broken: YAMLError) -> tuple[int | None, str]:
                 return number, f"a space stands after `{outer}`; write `{outer}{inner}`"
             return number, f"two keys stand on one line; write `{outer} {{{inner}}}`, or the second below the first"
         below = lines[number] if number < len(lines) else ""
-        if re.fullmatch(r"[\w-]+:[\w-]+", line) and _indent(below) > _indent(lines[number - 1]):
+        if re.fullmatch(r"[\w-]+:[\w-]+", line) and columns(below) > columns(lines[number - 1]):
             return number, f"the line has no colon at its end; write `{line}:`"
         if (short := re.fullmatch(r"([\w-]+:)([\w-]+) ([^:#]+)", line)) and f"\n  {short[1]}" in text:
             whole = short[1] + short[2]
@@ -181,34 +229,12 @@ def _fault(text: str, broken: YAMLError) -> tuple[int | None, str]:
 
 _TEMPLATE = "a template, `{{ }}`, which nothing renders here; write the value itself, or render the file first"
 _JOINED = re.compile(r"(?:- )?([A-Za-z][\w-]*):([^\s:/][^:]*)")
-_FURTHER = (
-    (re.compile(r".*(\{\{|\{%).*"), "a template"),
-    (
-        re.compile(rf"\s*{_JOINED.pattern}|[^#\"']*[{{,] ?[A-Za-z]\w*:[\"'\w][^:]*"),
-        "a space is missing after the colon",
-    ),
-    (re.compile(r"\s*(?:- )?[A-Za-z][\w:.-]* ?= ?\S.*"), "a `=`"),
-    (re.compile(r".*[\u201c-\u201e].*"), "typographic quotes"),
-)
-"""Faults of a line that come in numbers: the form of the line, and their words."""
 
 
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip())
-
-
-def _entry_above(lines: list[str], stopped: int) -> int | None:
-    """Return the line of the last key of a list's entry whose dash has the indent of the line that stopped; from 1 on."""
-    key = re.match(r"\s*[A-Za-z\"']", lines[stopped - 1]) if 0 < stopped <= len(lines) else None
-    own = _indent(lines[stopped - 1]) if key else 0
-    for number in range(stopped - 1, 0, -1):
-        line = lines[number - 1]
-        if not own or not line.strip() or _indent(line) < own:
-            return None
-        if _indent(line) == own:
-            last = next((n for n in range(stopped - 1, number, -1) if _indent(lines[n - 1]) == own + 2), None)
-            return last if line.lstrip().startswith("- ") else None
-    return None
+def _also(numbers: list[int]) -> str:
+    """Return the further lines with the same fault."""
+    further = ", ".join(map(str, numbers[1:20]))
+    return f" (also line{'s' if len(numbers) > 2 else ''} {further})" if further else ""
 
 
 def _odd_quotes(line: str) -> bool:
@@ -219,39 +245,12 @@ def _of_values(lines: list[str]) -> Iterator[tuple[int, str]]:
     """Yield the lines with their numbers, except comments and texts of several lines, which `|` and `>` begin."""
     block: int | None = None
     for number, line in enumerate(lines, 1):
-        indent = _indent(line)
+        indent = columns(line)
         if block is not None and (not line.strip() or indent > block):
             continue
         block = indent if re.search(r"[|>][+-]?\d?\s*$", line) else None
         if plain := re.sub(r"(^|\s)#.*", "", line).rstrip():
             yield number, plain
-
-
-def _further(text: str, first: int | None) -> str:
-    """Return the other lines with faults that often come in numbers."""
-    found: list[str] = []
-    lines = [each for each in _of_values(text.splitlines()) if each[0] != first]
-    for form, words in _FURTHER:
-        if numbers := [str(number) for number, line in lines if form.fullmatch(line)]:
-            found.append(f"{words} in line{'s' if len(numbers) > 1 else ''} {_listed(numbers)}")
-    return f"; also {'; and '.join(found)}" if found else ""
-
-
-def _listed(numbers: list[str]) -> str:
-    *most, last = numbers[:20]
-    return f"{', '.join(most)}{' and ' if most else ''}{last}"
-
-
-def _fault_behind(mended: str) -> str:
-    """Return the fault of a text whose first one was mended as its message says; empty if it has none."""
-    try:
-        YAML(typ="safe", pure=True).load(mended)
-    except YAMLError as broken:
-        line, words = _fault(mended, broken)
-        return f"; then line {line}: {words}" if line else f"; then {words}"
-    except (RecursionError, TypeError, ValueError):
-        pass  # told when it is the first
-    return ""
 
 
 def _in_words(broken: YAMLError) -> str:

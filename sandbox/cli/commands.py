@@ -16,6 +16,7 @@ from sandbox.base import locks
 from sandbox.base.errors import SandboxError
 from sandbox.base.home import Home
 from sandbox.base.notices import discard, to_stderr
+from sandbox.base.yaml_file import NotYaml
 from sandbox.cli import outputs, plugged_commands
 from sandbox.cli.options import (
     FILE,
@@ -164,18 +165,27 @@ def preview(
     with hosted(pack):
         from pulumi.automation.errors import CommandError
 
-        from sandbox.engine import session
+        from sandbox.engine import session, workspace
 
-        try:
-            with session.open(home, to_stderr, changing=False, cloud_file=cloud_file, pack=pack) as engine:
-                on_output = discard if as_json else click.echo
-                engine.preview(on_output, steps.on_event, refresh=refresh, expect_no_changes=expect_no_changes)
-        except CommandError as failed:
-            steps.failed((expect_no_changes and steps.unexpected()) or str(failed))
-        except SandboxError as failed:
-            if not as_json:
-                raise
-            steps.failed(str(failed))
+        homes = [home]
+        for each in homes:
+            try:
+                with session.open(each, to_stderr, changing=False, cloud_file=cloud_file, pack=pack) as engine:
+                    on_output = discard if as_json else click.echo
+                    engine.preview(on_output, steps.on_event, refresh=refresh, expect_no_changes=expect_no_changes)
+            except CommandError as failed:
+                steps.failed((expect_no_changes and steps.unexpected()) or str(failed))
+            except NotYaml as broken:
+                steps.errors.append(str(broken))
+                if broken.mended:
+                    to_stderr(f"error: {broken}\nthe rest of the file, as if that were mended:")
+                    homes.append(workspace.mended(home, broken.mended))
+                elif not as_json:
+                    raise
+            except SandboxError as failed:
+                if not as_json:
+                    raise
+                steps.failed(str(failed))
     if as_json:
         click.echo(json.dumps(steps.as_json(), indent=2))
     if steps.errors:

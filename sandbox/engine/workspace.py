@@ -60,6 +60,14 @@ def prepare(home: Home, *, program: bool = True) -> str:
     return str(settings.get("name", home.project.name))
 
 
+def mended(home: Home, text: str) -> Home:
+    """Return the home with another text for the stack file, which a preview reads once."""
+    path = home.workspace / "mended" / stack_file(home).name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_private(path, text.encode())
+    return home.with_options(path)
+
+
 def as_written(home: Home) -> Path:
     """Return the folder in which the program finds the stack file as the user wrote it: in the copy secrets are replaced."""
     return home.workspace / "as-written"

@@ -23,6 +23,9 @@ from sandbox.tests.subjects import SUBJECTS, Subject
 TOGETHER = ("tests/admission/", "tests/apiserver/", "tests/standing/")
 """Folders whose files share a control plane or a stack that is up, one for each subject."""
 
+APART = ("tests/standing/test_tasks.py",)
+"""Files that take as long as all others of their folder, and have a stack of their own for it."""
+
 
 MARKERS = (
     "program: runs the program under Pulumi's mocks",
@@ -94,9 +97,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=_order)
 
 
-def _order(item: pytest.Item) -> tuple[bool, bool]:
-    """Put long tests first, so that short ones fill the gaps at the end."""
-    return item.get_closest_marker("engine") is None, item.get_closest_marker("restless") is not None
+def _order(item: pytest.Item) -> tuple[bool, bool, bool]:
+    """Put long tests first, the longest groups before all, so that short ones fill the gaps at the end."""
+    return (
+        item.get_closest_marker("engine") is None,
+        not item.nodeid.startswith("tests/standing/"),
+        item.get_closest_marker("restless") is not None,
+    )
 
 
 class Groups(LoadScopeScheduling):
@@ -107,7 +114,8 @@ class Groups(LoadScopeScheduling):
 
     def _split_scope(self, nodeid: str) -> str:
         subject = next((name for name in SUBJECTS if re.search(rf"[\[-]{name}[\]-]", nodeid)), "")
-        folder = next((folder for folder in TOGETHER if nodeid.startswith(folder)), nodeid.partition("::")[0])
+        file = nodeid.partition("::")[0]
+        folder = next((folder for folder in TOGETHER if file.startswith(folder) and file not in APART), file)
         return f"{folder} {subject}"
 
 

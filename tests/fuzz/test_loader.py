@@ -25,6 +25,11 @@ def judged(file: File, folder: Path) -> tuple[str, list[str]]:
         raw = files.delivered(file, folder)
         if raw is not None:
             answer[:] = loader.read_stack(raw)
+            # What the report writes out is a message as well; its place may be a new one.
+            # Each takes as long as several readings.
+            often = file.number % 4 == 0 and answer[0] is None
+            mended = loader.mended_objects(raw, answer[1]) if often else []
+            answer[1] += [Problem(answer[1][0].path, "is wrong", str(each)) for each in mended]
 
     if fault := files.fault_of(load):
         return "broken", [fault]

@@ -44,6 +44,7 @@ def test_a_pool_deleted_out_of_band_is_detected_by_the_refresh_and_created_again
     assert other_nodes < nodes(stack)
 
 
+@pytest.mark.repeats
 def test_a_cluster_deleted_out_of_band_comes_back_when_unreachable_objects_may_leave_the_state(
     stack: Stack, subject: Subject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -208,6 +208,7 @@ def test_another_user_makes_reads_and_runs_nothing_through_a_command(
     ]
 
 
+@pytest.mark.repeats
 def test_secrets_are_in_no_state_log_or_output(stack: Stack) -> None:
     (token_file,) = stack.home.rglob("token")
     token = token_file.read_text()
