@@ -191,10 +191,16 @@ def one_of(given: Any, allowed: list[str]) -> str:
     words = str(given).split()
     if len(words) > 1 and all(word in allowed for word in words):
         return f"a comma is missing: write `{', '.join(words)}`"
-    near = meant[0] if len(meant) == 1 else nearest(written, allowed)
+    near = nearest(written, allowed, _SURELY) or (
+        meant[0] if len(meant) == 1 else nearest(written, allowed)
+    )
     inside = [name for name in allowed if str(given).lower() in name.split("-")]
     near = others_word(given, allowed) or near or " or ".join(inside)
     return (f"did you mean {near}? " if near else "") + f"one of: {', '.join(allowed)}"
+
+
+_SURELY = 0.9
+"""The likeness that counts more than the same beginning."""
 
 
 def _ends(written: str, name: str) -> bool:

@@ -49,7 +49,29 @@ def gpu_object(item: Any, size: object, cloud: Cloud) -> str:
         remedy += (
             f"; pods that share a GPU: `gpuSharing: {{strategy: time-slicing, replicas: {shares}}}`"
         )
+    elif "mig" in map(bare, map(str, values.values())):
+        remedy += (
+            "; slices are `mig: 1g`, of an A100 or H100; shares of any GPU are `gpuSharing: "
+            "{strategy: time-slicing, replicas: 4}`"
+        )
     return remedy
+
+
+def machines(sizes: list[str], name: object, most: object) -> str:
+    """Return the remedy for a list of machines in a pool of this `name`; `most`: its maxNodes."""
+    first, *others = sizes
+    if not others:
+        return f"write `machine: {first}` in its place"
+    pools = [(f"{name}{letter}", size) for letter, size in zip("bcdefgh", others, strict=False)]
+    added = " and ".join(
+        f"`- {{name: {own}, machine: {size}, capacity: spot, maxNodes: {most}}}`"
+        for own, size in pools
+    )
+    steps = " and ".join(f"`- pool: {own}`" for own, _ in pools)
+    return (
+        f"write `machine: {first}` in its place; a pool has one machine: add {added} below, and "
+        f"{steps} first under this pool's `fallback`"
+    )
 
 
 def machine_named(name: object, cloud: Cloud) -> str | None:
@@ -83,7 +105,7 @@ def requirements(item: Any, most: object, cloud: Cloud) -> str:
     size = f"; `machine` is one size by its name, such as {cloud.gpu_machine}"
     rest = size if others or not texts else ""
     if more:
-        rest = f"; {', '.join(more)} is a pool of its own, which `fallback` names here"
+        rest = f"; a pool has one machine: {', '.join(more)} is a pool of its own below, and a step of `fallback` here"
     return f"write {', '.join(texts) or '`machine` and `capacity`'} in its place{rest}"
 
 

@@ -22,7 +22,7 @@ from config.model.fields import Model
 from config.model.structure import by_key, field_at, models
 from config.model.units import same_but_for_its_unit
 from config.model.wording import NO_SUCH_SETTING
-from config.stack_file.foreign_objects import asks_for_gpus, gpu_object, requirements
+from config.stack_file.foreign_objects import asks_for_gpus, gpu_object, machines, requirements
 from config.stack_file.places import (
     field_in,
     has_shape,
@@ -49,6 +49,8 @@ _AROUND = (
 _ONE_LEVEL_HIGHER = "delete this line, and write what it holds one level higher"
 _SEE_BELOW = "delete this line; what to do with what it holds, is told with each"
 _OF_SPOT = "remove it: the autoscaler counts between 0 and `maxNodes`; no spot node can be kept"
+
+_LISTS_OF_MACHINES = ("instancetypes", "vmsizes", "machinetypes", "machines")
 
 _POOL_OBJECT = re.compile(r"^pool\b")
 
@@ -104,6 +106,10 @@ class Hints:
         if key == "requirements" and _POOL.fullmatch(path):
             most = beside.get("maxNodes", 2) if isinstance(beside, Mapping) else 2
             return requirements(item, most, self._clouds[0].traits), None
+        sizes = [each for each in item if isinstance(each, str)] if isinstance(item, list) else []
+        if bare(key) in _LISTS_OF_MACHINES and sizes and _POOL.fullmatch(path):
+            pool = beside if isinstance(beside, Mapping) else {}
+            return machines(sizes, pool.get("name", "pool"), pool.get("maxNodes", 2)), None
         if "." in key and field_at(model, key):
             return in_its_place(key), key
         if same := _same(key, fields) or same_but_for_its_unit(key, fields):

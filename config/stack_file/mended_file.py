@@ -31,6 +31,9 @@ _ROUNDS = 4
 _DEPTH_OF_A_KEY = 2
 """Parts of the place of a key in a top key's object, which remains when it is empty."""
 
+_FEW = 2
+"""Errors of an object that are read one by one, if each says what to write."""
+
 _PART = re.compile(r'\[(\d+)\]|\["([^"]*)"\]|([^.\[\]]+)')
 _SNIPPET = re.compile(r"`(?:[\w-]+:)?([\w.]+: [^`]+)`")
 _SNIPPETS = re.compile(r"(?:write|add)(?: for example)? (`[^`]+`(?:(?:,| and|, and) `[^`]+`)*)")
@@ -144,11 +147,14 @@ def _says_more(
     if any(_in(place, each) for each in examples):
         return False  # all of it is the example that the remedy shows
     now, of_file = value_in(settings, place), value_in(raw, place)
-    if of_file is None:
-        return isinstance(now, dict) and now not in raw.values()  # from elsewhere in the file
-    told = [each for each in errors if _in(place_of(each.path), place)]
-    says = any(form.search(each.remedy) for each in told for form in (_SNIPPET, _KEY, _VALUE))
-    return not _leaves(now) <= _leaves(of_file) and (len(told) > 1 or not says)
+    if of_file is None:  # from elsewhere in the file, as it is or in another form
+        same = (now in each if isinstance(each, list) else now == each for each in raw.values())
+        return isinstance(now, dict) and bool(now) and not any(same)
+    told = [each for each in errors if now and _in(place_of(each.path), place)]
+    say = [any(form.search(each.remedy) for form in (_SNIPPET, _KEY, _VALUE)) for each in told]
+    return (
+        bool(told) and not _leaves(now) <= _leaves(of_file) and (len(told) > _FEW or not all(say))
+    )
 
 
 def _in(inner: Place, place: Place) -> bool:

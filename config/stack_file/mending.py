@@ -119,7 +119,7 @@ class Mended:
                 )
         if {"apiVersion", "kind"} <= value.keys() - fields.keys():
             del self.problems[before:]
-            remedy = shapes.kubernetes_form(
+            remedy, mended = shapes.kubernetes_form(
                 value, fields, mended, "- " if path.endswith("]") else ""
             )
             self._add(path, f"is an object of Kubernetes ({shown(value['kind'])})", remedy)

@@ -170,9 +170,9 @@ def joined_entries(
 
 def kubernetes_form(
     value: dict[Any, Any], fields: Mapping[str, FieldInfo], mended: Mapping[str, Any], dash: str
-) -> str:
-    """Return the remedy for an object of Kubernetes: what of it, as far as `mended` holds it, to
-    write here, after a `dash` in a list.
+) -> tuple[str, dict[str, Any]]:
+    """Return the remedy for an object of Kubernetes, and what it says to write here, after a `dash`
+    in a list: what of it belongs here, as far as `mended` holds it.
     """
     form = {}
     for key, field in fields.items():
@@ -183,7 +183,7 @@ def kubernetes_form(
             form[key] = item
     remedy = f"write `{dash}{flow(form)}`" if form else keys_here(fields)
     own = "; its owner stays in Kubeflow's Profile, which you apply" * (value["kind"] == "Profile")
-    return f"{remedy} in place of apiVersion, kind and what is beside them{own}"
+    return f"{remedy} in place of apiVersion, kind and what is beside them{own}", form
 
 
 def object_at(settings: dict[str, Any], place: str) -> dict[Any, Any] | None:

@@ -130,6 +130,13 @@ def read_top_keys(
         above = re.fullmatch(rf"its place is `(\w+)\.{re.escape(name)}`", remedy)
         if above and raw.get(above[1], 0) is None:
             remedy = f"indent it below `{prefix}{above[1]}:`"
+        lacking = [
+            top
+            for top in re.findall(rf"`(\w+)\.{re.escape(name)}`", remedy)
+            if isinstance(raw.get(top), dict) and name not in raw[top]
+        ]
+        if " or `" in remedy and len(lacking) == 1:
+            remedy, target = f"indent it below `{prefix}{lacking[0]}:`", f"/{lacking[0]}.{name}"
         if key in outside and not raw and mended.problems:
             settings.setdefault(name, value)
             continue  # one message is enough for a file without `config:`

@@ -121,8 +121,7 @@ def test_a_system_pool_among_the_others_is_written_out_at_its_place() -> None:
     raw = {key: value for key, value in of_pools(entry, *FILE["pools"]).items() if key != "systemPool"}
     assert [problem.path for problem in errors(raw)] == ["pools[0]"]
     found = {each.path: yaml.safe_load(each.text) for each in written_out(raw)}
-    assert found["systemPool"] == {"kubeflow-spot:systemPool": FILE["systemPool"]}
-    assert found["pools"] == {"kubeflow-spot:pools": FILE["pools"]}
+    assert found == {"systemPool": {"kubeflow-spot:systemPool": FILE["systemPool"]}}
 
 
 def test_an_example_is_called_one_and_what_has_no_place_is_named() -> None:
