@@ -148,11 +148,9 @@ def _fallback_pools(
         others = sorted(other.name for other in draft.spot_pools() if other.name != pool.name)
         twin = any(of_each(pool.fallback, lambda other: other.on_demand is not None))
         alone = "" if twin else ", or `{onDemand: {maxNodes: 2}}` in place of `pool`"
-        remedy = near.did_you_mean(step.pool, others) + (
-            f"one of: {', '.join(others)}"
-            if others
-            else f"write that pool under `pools`{alone or ', or remove this step'}"
-        )
+        guess, known = near.did_you_mean(step.pool, others), f"one of: {', '.join(others)}"
+        other = f", or name {known}" if others else alone or ", or remove this step"
+        remedy = f"{guess}{known}" if guess else f"write that pool under `pools`{other}"
         yield Problem(where, f"there is no pool {step.pool!r}", remedy)
 
 

@@ -117,6 +117,28 @@ _FEW = 2
 """Further entries of a list from which problems with one remedy are told once."""
 
 
+def once_an_object(problems: Iterable[Problem]) -> Iterator[Problem]:
+    """Yield of the keys of one object that all are to be removed for one reason the first, with the
+    names of the others.
+    """
+    alike: dict[tuple[str, str], list[Problem]] = {}
+    for each in problems:
+        around, dot, _ = each.path.rpartition(".")
+        removed = each.what == NOT_A_KEY and dot and each.remedy.startswith("remove it")
+        alike.setdefault((around if removed else f"={each.path}", each.remedy), []).append(each)
+    for first, *others in alike.values():
+        names = ", ".join(each.path.rpartition(".")[2] for each in others)
+        if not others or first.what != NOT_A_KEY:
+            yield from (first, *others)
+            continue
+        remedy = first.remedy.replace("remove it", "remove them", 1)
+        yield replace(
+            first,
+            what=f"{first.what}, nor {'are' if len(others) > 1 else 'is'} {names}",
+            remedy=remedy,
+        )
+
+
 def once_a_list(problems: Iterable[Problem]) -> Iterator[Problem]:
     """Yield of items of one list that have the same remedy the first."""
     alike: dict[tuple[str, str], list[Problem]] = {}

@@ -76,7 +76,9 @@ def machines(sizes: list[str], name: object, most: object) -> str:
 
 def machine_named(name: object, cloud: Cloud) -> str | None:
     """Return a machine with the GPU that a pool's name says, such as `l4-spot`; None for others."""
-    found = (_model(part) for part in re.split(r"[-_]", str(name)))
+    parts = re.split(r"[-_]", bare(str(name)) if str(name).isalnum() else str(name))
+    begins = [each for each in _models() if len(each) > 1 and bare(parts[0]).startswith(each)]
+    found = [*map(_model, parts), *map(_model, sorted(begins, key=len, reverse=True))]
     model = next(filter(None, found), "")
     size = re.search(r"use ([\w-]+)", machine_with(model, cloud)) if model else None
     return size[1] if size else None

@@ -109,7 +109,8 @@ class Hints:
         sizes = [each for each in item if isinstance(each, str)] if isinstance(item, list) else []
         if bare(key) in _LISTS_OF_MACHINES and sizes and _POOL.fullmatch(path):
             pool = beside if isinstance(beside, Mapping) else {}
-            return machines(sizes, pool.get("name", "pool"), pool.get("maxNodes", 2)), None
+            most = (each for name, each in pool.items() if "max" in name.lower())
+            return machines(sizes, pool.get("name", "pool"), next(most, 2)), None
         if "." in key and field_at(model, key):
             return in_its_place(key), key
         if same := _same(key, fields) or same_but_for_its_unit(key, fields):
@@ -285,7 +286,8 @@ class Hints:
                 if name != bare(key) or not place or name in _GENERAL or foreign.key == HERE:
                     continue
                 there = _POOL_OBJECT.sub("pools[]", place)
-                if re.split(r"[.[]", there)[0] != re.split(r"[.[]", path)[0]:
+                kinds = {re.split(r"[.[]", each)[0] for each in (there, path)}
+                if len(kinds) > 1 and kinds != {"cloud", "cluster"}:
                     continue  # an object of another kind
                 if foreign.remedy.startswith("remove it") or " under `" in foreign.remedy:
                     return foreign.remedy

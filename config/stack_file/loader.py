@@ -7,6 +7,7 @@ One problem must not hide another: each top key and each pool is read by itself
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
@@ -40,6 +41,7 @@ from config.stack_file.follow_ups import (
     independent,
     joined,
     once_a_list,
+    once_an_object,
     with_machines,
     with_other_setting,
 )
@@ -99,7 +101,9 @@ def read_stack(
     problems = with_machines(problems, file.settings, file.registration)
     unknown = tuple(f"{each.path}." for each in problems if each.what == wording.NOT_A_KEY)
     beyond = [each for each in beyond if not each.path.startswith(unknown)]
-    problems = _shown(once_a_list(bounds.drop_repeats(problems, beyond + beyond_outside)))
+    problems = _shown(
+        once_an_object(once_a_list(bounds.drop_repeats(problems, beyond + beyond_outside)))
+    )
     if any(not problem.warning for problem in problems):
         return None, problems
     return draft.spec(), problems
@@ -123,9 +127,15 @@ def mended_objects(
         return [each for each in found if not each.warning]
 
     ours = {user: place for place, user in file.mended.written.items()}
-    errors = [replace(p, path=respelled(p.path, ours)) for p in problems if not p.warning]
+    errors = [_in_our_words(each, ours) for each in problems if not each.warning]
     written = {**file.raw, **outside}
     return mended_file.mended_objects(written, file.settings, file.types, prefix, errors, read)
+
+
+def _in_our_words(problem: Problem, ours: dict[str, str]) -> Problem:
+    """Return a problem whose path leads through our objects to the key that the file has."""
+    around, *key = re.split(r'(?=\.\w+$|\["[^"]*"\]$)', problem.path)
+    return replace(problem, path=respelled(around, ours) + "".join(key))
 
 
 class _File:

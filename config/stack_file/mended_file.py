@@ -92,6 +92,9 @@ def mended_objects(
     `settings` are those of `raw` with every key at its right place, as far as it is known.
     """
     mended = copy.deepcopy(dict(settings))
+    for place in [*_empty(mended)]:
+        if value_in(raw, place) != {}:  # what stood in it has no place here
+            _remove(mended, place)
     examples: set[Place] = set()
     for each in errors:
         if each.what == NOT_A_KEY:
@@ -118,7 +121,7 @@ def mended_objects(
         wanted = [place for place in wanted if place not in pools] + [("pools",)]
     found = (
         MendedObject(
-            "".join(_as_path(place)),
+            str(place[0]) + "".join(f"[{index}]" for index in place[1:]),
             _as_yaml(place, value_in(mended, place), types, prefix),
             tuple(
                 dict.fromkeys(
@@ -200,6 +203,14 @@ def _leaves(value: Any, place: Place = ()) -> set[tuple[Place, str]]:
     return {leaf for key, item in inside for leaf in _leaves(item, (*place, key))}
 
 
+def _empty(value: Any, place: Place = ()) -> Iterator[Place]:
+    """Yield the places of empty objects inside of objects."""
+    for key, item in value.items() if isinstance(value, dict) else ():
+        if item == {} and place:
+            yield (*place, key)
+        yield from _empty(item, (*place, key))
+
+
 def follow(
     settings: dict[str, Any], problem: Problem, examples: set[Place], only_new: bool = False
 ) -> bool:
@@ -208,7 +219,7 @@ def follow(
     """
     remedy, place = problem.remedy, place_of(problem.path)
     first = remedy.partition("; ")[0]
-    if re.match(r"remove it(?!, or)|leave it out(?!, or)", first):
+    if re.match(r"remove (it|them)(?!, or)|leave it out(?!, or)", first):
         return not only_new and _remove(settings, place)
     if _OPEN.search(first) or _CHOICE.search(first):
         return False
@@ -288,23 +299,12 @@ def _put(settings: dict[str, Any], place: Place, value: Any) -> bool:
     """Write a value at a place, with the objects around it."""
     around: Any = settings
     for part in place[:-1]:
-        if isinstance(around, dict):
-            around = around.setdefault(part, {})
-        elif isinstance(around, list) and isinstance(part, int) and part < len(around):
-            around = around[part]
-        else:
-            return False
-    fits = isinstance(around, dict) or (
-        isinstance(around, list) and isinstance(place[-1], int) and place[-1] < len(around)
-    )
+        is_object = isinstance(around, dict)
+        around = around.setdefault(part, {}) if is_object else value_in(around, (part,))
+    fits = isinstance(around, dict) or value_in(around, place[-1:]) is not None
     if fits:
         around[place[-1]] = value
     return fits
-
-
-def _as_path(place: Place) -> Iterator[str]:
-    for number, part in enumerate(place):
-        yield f"[{part}]" if isinstance(part, int) else f"{'.' * bool(number)}{part}"
 
 
 def _as_yaml(place: Place, value: Any, types: Mapping[str, Any], prefix: str) -> str:
@@ -323,8 +323,6 @@ def _as_yaml(place: Place, value: Any, types: Mapping[str, Any], prefix: str) ->
 
 
 _WIDE = 1000
-
-
 _SHORT = 3
 """Keys of an object that stands in one line."""
 

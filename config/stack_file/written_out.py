@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from enum import StrEnum
 from itertools import product
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, get_args, get_origin
 
 import yaml
 from pydantic import TypeAdapter, ValidationError
@@ -110,6 +110,8 @@ def remove_double(place: str, there: Any, item: Any, field: FieldInfo | None) ->
 def as_objects(value: Any, field: FieldInfo) -> Any:
     """Return a list of texts that mean objects, such as `sku=gpu:NoSchedule`, as those objects."""
     model = next(models(field.annotation), None)
+    if model and get_origin(field.annotation) is tuple and isinstance(value, str):
+        value = [value] if model.meant_by(value) else value
     if not model or not isinstance(value, list):
         return value
     fields = by_key(model)
