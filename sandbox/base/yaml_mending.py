@@ -8,14 +8,13 @@ from itertools import product
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
-_SECRET = re.compile(r"passw|secret|token|credential|kubeconfig|[Kk]ey\b|\S{40}")
+_SECRET = re.compile(r"passw|secret|token|credential|kubeconfig|key\b|\S{40}", re.IGNORECASE)
 """Words of a line that may hold a secret: no message shows it."""
 
 _FORMS = (
     (r"^(\s*)-(?=[A-Za-z\"'{\[])", r"\1- "),
     (r"^(\s*)[\u2010-\u2015] ", r"\1- "),
     (r"^(\s*(?:- )?[A-Za-z][\w:.-]*) ?= ?(?=\S)", r"\1: "),
-    (r"(^\s*(?:- )?|[{,] ?)([A-Za-z][\w-]*):(?=[^\s:/])", r"\1\2: "),
     (r"^(\s*(?:- )?[\w:-]*\w) +([^\s:#]+)$", r"\1: \2"),
     (r"^(\s*[\w:-]*\w) *$", r"\1:"),
     (r" //", " #"),

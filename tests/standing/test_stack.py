@@ -185,6 +185,12 @@ def test_wrong_settings_print_every_problem_without_a_traceback_and_declare_noth
     assert preview["steps"] == []
     assert len(preview["errors"]) == 1
 
+    # A preview reads on behind a line that is no YAML.
+    stack.file.write_text(stack.file.read_text().replace("kubeflow-spot:release: ", "kubeflow-spot:release ", 1))
+    told = json.loads(stack.run("preview", "--json", ok=False).stdout)["errors"]
+    assert "is not YAML: a colon is missing after `kubeflow-spot:release`" in told[0]
+    assert told[1:] == preview["errors"]
+
 
 def test_a_refusal_by_the_cloud_is_printed_as_it_is(stack: Stack, subject: Subject, edited: dict[str, Any]) -> None:
     subject.refused(edited)
