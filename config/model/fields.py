@@ -131,6 +131,10 @@ Duration = Annotated[
     form(
         r"^(0|[1-9][0-9]{0,5})(s|m|h)$",
         "a whole number with a unit of s, m or h, such as 30s, 5m or 24h (a day)",
+        (
+            r"(?i)un-?limited|no limit|for ?ever|never|infinit\w*|always|indefinite\w*",
+            "no time is endless: write hours, such as 24h",
+        ),
     ),
 ]
 """Such as `30s`, `5m` or `1h`."""

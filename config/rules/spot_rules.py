@@ -140,7 +140,10 @@ def _fallback_pools(
         yield Problem(
             where,
             "is the pool itself, which is tried first in any case",
-            "remove the step, or name another spot pool",
+            "remove the step, or name another spot pool"
+            if len(pool.fallback) > 1
+            else "remove `fallback`: without it work waits for spot, and nothing is bought on demand; "
+            "or name another spot pool",
         )
     elif step.pool in pools:
         yield from _other_kind(where, pool, pools[step.pool], cloud)

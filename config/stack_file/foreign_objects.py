@@ -46,9 +46,9 @@ def gpu_object(item: Any, size: object, cloud: Cloud) -> str:
     remedy = _of_machine(count, model, size, cloud)
     shares = next((values[key] for key in _SHARES if str(values.get(key)).isdigit()), None)
     if shares:
-        remedy += (
-            f"; pods that share a GPU: `gpuSharing: {{strategy: time-slicing, replicas: {shares}}}`"
-        )
+        sharing = f"`gpuSharing: {{strategy: time-slicing, replicas: {shares}}}`"
+        has = remedy.removeprefix("remove it: ")
+        remedy = f"write {sharing} in its place{f': {has}' if has != remedy else f', and {remedy}'}"
     elif "mig" in map(bare, map(str, values.values())):
         remedy += (
             "; slices are `mig: 1g`, of an A100 or H100; shares of any GPU are `gpuSharing: "

@@ -109,8 +109,7 @@ def mended_objects(
     wanted = [
         place
         for place in _objects(mended)
-        if not any(_in(each, place) for each in unclear)
-        and not holds_secret(types.get(str(place[0])))
+        if not holds_secret(types.get(str(place[0])))
         and _says_more(place, raw, mended, examples, errors)
     ]
     moved = [place for place in _objects(mended) if len(place) == 1 and place[0] not in raw]

@@ -127,11 +127,15 @@ def _logins(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         return
     if not known(lambda: access.local_accounts, True):
         # learn.microsoft.com/azure/aks/local-accounts
+        ways = [
+            "`azureRbac: true` beside it",
+            "`adminGroups: [ID]` with object ids of Entra groups",
+        ]
+        if "azure_rbac" in access.model_fields_set:  # it is false
+            ways = [f"{ways[1]}, for Kubernetes' own roles", "`azureRbac: true`"]
+        remedy = f"write {', or '.join(ways)}; or remove it, for logins without Entra"
         yield Problem(
-            f"{_PATH}.localAccounts",
-            "is false without Entra: nobody could log in",
-            "write `azureRbac: true` beside it, or `adminGroups: [ID]` with object ids of Entra groups; or "
-            "remove it, for logins without Entra",
+            f"{_PATH}.localAccounts", "is false without Entra: nobody could log in", remedy
         )
     if written(access, "tenant_id"):
         yield Problem(
