@@ -106,15 +106,18 @@ def mended_objects(
             break
         left = list(read(mended))
     unclear = [place_of(each.path) for each in left]
-    wanted = [
+    right = [
         place
         for place in _objects(mended)
-        if not holds_secret(types.get(str(place[0])))
-        and _says_more(place, raw, mended, examples, errors)
+        if not any(_in(each, place) for each in unclear)
+        and not holds_secret(types.get(str(place[0])))
     ]
-    moved = [place for place in _objects(mended) if len(place) == 1 and place[0] not in raw]
-    if len(moved) > 1:
-        wanted = list(dict.fromkeys([*moved, *wanted]))
+    moved = [place for place in right if len(place) == 1 and place[0] not in raw]
+    wanted = [
+        place
+        for place in right
+        if (len(moved) > 1 and place in moved) or _says_more(place, raw, mended, examples, errors)
+    ]
     pools = [place for place in wanted if len(place) > 1]
     if len(pools) > 1 and len(pools) == len(mended["pools"]):
         wanted = [place for place in wanted if place not in pools] + [("pools",)]
@@ -122,11 +125,7 @@ def mended_objects(
         MendedObject(
             str(place[0]) + "".join(f"[{index}]" for index in place[1:]),
             _as_yaml(place, value_in(mended, place), types, prefix),
-            tuple(
-                dict.fromkeys(
-                    str(each[-1]) for each in sorted(examples, key=str) if _in(each, place)
-                )
-            ),
+            tuple(sorted({str(each[-1]) for each in examples if _in(each, place)})),
             tuple(
                 str(place_of(each.path)[-1])
                 for each in errors

@@ -183,3 +183,28 @@ def test_a_key_that_has_a_value_at_its_right_place_keeps_that() -> None:
     pool = {**POOL, "vmSize": "Standard_NC16as_T4_v3", "minCount": 1, "spot": {}, "labels": {"gpu": True}}
     (found,) = written_out(of_pools(FILE["pools"][0], pool))
     assert yaml.safe_load(found.text)[0]["machine"] == POOL["machine"]
+
+
+def test_what_stands_under_a_wrong_object_is_written_out_only_where_it_is_right_and_no_secret() -> None:
+    login = [{"server": "example.azurecr.io", "username": "ml", "password": "geheim", "namespaces": ["a"]}]
+    found = written_out({"kubeflow-spot": {**FILE, "imagePullSecrets": login, "growth": {"acceptedWait": "soon"}}})
+    assert {each.path for each in found} == {*FILE}
+
+
+def test_a_choice_is_left_to_the_reader() -> None:
+    access = {"azureRbac": False, "localAccounts": False, "ipRanges": ["203.0.113.0/24"], "runcommand": False}
+    assert written_out({**FILE, "cloud": {**FILE["cloud"], "access": access}}) == []
+
+
+def test_a_machine_is_not_replaced_by_the_first_of_a_list() -> None:
+    pool = {**POOL, "instanceTypes": ["Standard_NC8as_T4_v3"], "minCount": 0, "labels": "gpu=true"}
+    (found,) = written_out(of_pools(FILE["pools"][0], pool))
+    assert yaml.safe_load(found.text)[0]["machine"] == POOL["machine"]
+
+
+def test_a_list_whose_last_entry_goes_is_gone() -> None:
+    own = {"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}
+    (found,) = written_out(
+        of_pools(FILE["pools"][0], {**POOL, "taints": [own], "minCount": 1, "labels": {"gpu": True}})
+    )
+    assert "taints" not in yaml.safe_load(found.text)[0]
