@@ -186,14 +186,17 @@ def test_a_key_that_has_a_value_at_its_right_place_keeps_that() -> None:
 
 
 def test_what_stands_under_a_wrong_object_is_written_out_only_where_it_is_right_and_no_secret() -> None:
-    login = [{"server": "example.azurecr.io", "username": "ml", "password": "geheim", "namespaces": ["a"]}]
+    login = [{"name": "acr", "server": "ml.azurecr.io", "username": "ml", "password": "geheim"}]
     found = written_out({"kubeflow-spot": {**FILE, "imagePullSecrets": login, "growth": {"acceptedWait": "soon"}}})
     assert {each.path for each in found} == {*FILE}
+    existing = {"provider": "existing", "kubeconfig": {"contents": "users: [geheim]"}, "autoscaler": {"kind": "none"}}
+    shown = str([str(each) for each in written_out({"kubeflow-spot": {**FILE, "cloud": existing}})])
+    assert "geheim" not in shown
 
 
 def test_a_choice_is_left_to_the_reader() -> None:
-    access = {"azureRbac": False, "localAccounts": False, "ipRanges": ["203.0.113.0/24"], "runcommand": False}
-    assert written_out({**FILE, "cloud": {**FILE["cloud"], "access": access}}) == []
+    general = {**FILE["pools"][0], "fallback": [{"onDemand": {"maxNodes": 2}}], "minCount": 1, "labels": "general=true"}
+    assert written_out(of_pools(general, POOL)) == []  # is it a spot pool, or has it no fallback?
 
 
 def test_a_machine_is_not_replaced_by_the_first_of_a_list() -> None:
