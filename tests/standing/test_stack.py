@@ -169,6 +169,9 @@ def test_wrong_settings_print_every_problem_without_a_traceback_and_declare_noth
 ) -> None:
     subject.mistake(edited)
     edited["sistemPool"] = edited.pop("systemPool")
+    pool = edited["pools"][0]
+    machine = pool.pop("machine")
+    pool |= {"vmSize": machine, "maxCount": pool.pop("maxNodes"), "minCount": 0}
     stack.write(edited)
     refused = stack.run("up", ok=False)
     printed = refused.stdout + refused.stderr
@@ -176,6 +179,8 @@ def test_wrong_settings_print_every_problem_without_a_traceback_and_declare_noth
         *subject.mistake_messages,
         "sistemPool: is not a setting of this program",
         "did you mean `systemPool`?",
+        'mended, pools[0] "general" reads:',
+        f"machine: {machine}",
     ):
         assert expected in printed
     assert printed.count(subject.mistake_messages[0]) == 1

@@ -65,16 +65,19 @@ def test_an_error_that_nobody_foresaw_is_one_sentence_and_never_a_defect(
 def test_a_faulty_stack_file_is_refused_with_its_problems_before_anything_is_asked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    text = (PROJECT / "Pulumi.dev.yaml").read_text().replace("maxNodes: 8", "maxNodes: many")
-    (tmp_path / "Pulumi.dev.yaml").write_text(text)
+    text = (PROJECT / "Pulumi.dev.yaml").read_text()
+    (tmp_path / "Pulumi.dev.yaml").write_text(text.replace("maxNodes: 8", "maxNodes: many"))
+    foreign = text.replace("maxNodes: 8", "maxCount: 8\n      minCount: 0\n      osDiskSizeGb: 128")
+    (tmp_path / "Pulumi.foreign.yaml").write_text(foreign)
     (tmp_path / "Pulumi.list.yaml").write_text("[]")
     (tmp_path / "Pulumi.broken.yaml").write_text("a: 1\n\tb: 2\n")
     monkeypatch.chdir(tmp_path)
     for stack, words in {
         "dev": "Pulumi.dev.yaml:28: pools[1] \"t4\": maxNodes: is 'many'",
+        "foreign": 'mended, pools[1] "t4" reads:',
         "broken": "Pulumi.broken.yaml:2: cannot be read as YAML",
         "list": "has no `config`",
-        "other": "there are: broken, dev, list",
+        "other": "there are: broken, dev, foreign, list",
     }.items():
         done = CliRunner().invoke(preflight_command.main, ["--stack", stack])
         assert (done.exit_code, "Traceback" in done.output) == (Exit.UNASKED, False)
