@@ -53,7 +53,11 @@ _UNDER = re.compile(r"[^`]* under `(?:[\w-]+:)?([\w.]+)`")
 _CHOICE = re.compile(r"(?:,|;|`)? or (?!more|less)")
 _OPEN = re.compile(r"\.\.\.|[A-Z]{3,}-?NAME|NAME|PROJECT|ADDRESS|<|\bID\b|\bN\b")
 """What a remedy leaves to its reader."""
-_ONE_OF_SEVERAL = re.compile(r"for example|such as|did you mean|or (?:more|less)")
+_ONE_OF_SEVERAL = re.compile(
+    r"for example|such as|did you mean|or (?:more|less)|with (?:yours?|what)\b"
+)
+_MORE = re.compile(r"(?:; |\band |: )(?:[^`;]*\b)?(?:write|add)\b[^`;]* `")
+"""A further step of a remedy, which is not followed."""
 
 
 @dataclass(frozen=True)
@@ -92,13 +96,13 @@ def mended_objects(
     `settings` are those of `raw` with every key at its right place, as far as it is known.
     """
     mended = copy.deepcopy(dict(settings))
-    for place in [*_empty(mended)]:
-        if value_in(raw, place) != {}:  # what stood in it has no place here
-            _remove(mended, place)
     examples: set[Place] = set()
     for each in errors:
         if each.what == NOT_A_KEY:
             follow(mended, each, examples, only_new=True)
+    for place in [*_empty(mended)]:
+        if value_in(raw, place) != {}:  # what stood in it has no place here
+            _remove(mended, place)
     left = list(read(mended))
     for _ in range(_ROUNDS):
         # The last entry of a list first: removing one leaves the others at their places.
@@ -152,10 +156,9 @@ def _says_more(
         same = (now in each if isinstance(each, list) else now == each for each in raw.values())
         return isinstance(now, dict) and bool(now) and not any(same)
     told = [each for each in errors if now and _in(place_of(each.path), place)]
+    whole = bool(told) and not any(_MORE.search(each.remedy) for each in told)
     say = [any(form.search(each.remedy) for form in (_SNIPPET, _KEY, _VALUE)) for each in told]
-    return (
-        bool(told) and not _leaves(now) <= _leaves(of_file) and (len(told) > _FEW or not all(say))
-    )
+    return whole and not _leaves(now) <= _leaves(of_file) and (len(told) > _FEW or not all(say))
 
 
 def _in(inner: Place, place: Place) -> bool:

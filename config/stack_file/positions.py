@@ -104,8 +104,10 @@ class Positions:
         path, remedy = with_pool_name(problem.path, self.pools), problem.remedy
         line = self.line(problem.path)
         place = f"{self.file}:{line}: " if self.settings else ""
-        if (pool := _POOL.fullmatch(problem.path)) and (number := self._comment(pool[1], remedy)):
-            remedy += f"; line {number} has it in its comment"
+        if (pool := _POOL.fullmatch(problem.path)) and (found := self._comment(pool[1], remedy)):
+            remedy = (
+                f"write `{found[1]}` on a line of its own: line {found[0]} has it in its comment"
+            )
         text = self.lines[line - 1] if self.settings and self.lines else ""
         swallowed = re.search(r"([\w-]+):\s+#\s*([\w./-]*)", text)
         if problem.what.startswith(("is empty", "is missing")) and swallowed:
@@ -121,15 +123,18 @@ class Positions:
             for each in sorted(found, key=lambda one: self.line(one.path))
         ]
 
-    def _comment(self, pool: str, remedy: str) -> int | None:
-        """Return the line of a pool with a comment that sets a key that a remedy says to write."""
+    def _comment(self, pool: str, remedy: str) -> tuple[int, str] | None:
+        """Return the line of a pool with a comment that sets a key that a remedy says to write, and
+        what it sets.
+        """
         keys = re.findall(r"`(\w+): ", remedy)
         first = self.line(pool)
         last = next((n for n in range(first, len(self.lines)) if _ITEM.match(self.lines[n])), None)
         for number, text in enumerate(self.lines[first - 1 : last], first):
             comment = text.partition(" #")[2]
-            if any(re.search(rf"(^|\s){key}: \S", comment) for key in keys):
-                return number
+            sets = (re.search(rf"(?:^|\s)({key}: [^\s,;]+)", comment) for key in keys)
+            if found := next(filter(None, sets), None):
+                return number, hidden(found[1])
         return None
 
     def in_order(self, problems: Iterable[Problem]) -> list[Problem]:

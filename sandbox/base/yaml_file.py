@@ -169,6 +169,10 @@ def _fault(text: str, broken: YAMLError) -> tuple[int | None, str]:
         first = next(above, None)
         holds_more = re.search(r":\s*(#.*)?$", lines[mark.line])
         remedy = "put what is below it under the first" if holds_more else "keep one of them"
+        lines_of_both = (lines[first - 1], lines[mark.line]) if first else ()
+        maps = [held for each in lines_of_both for held in re.findall(r"^\s*[\w-]+: \{(.*)\}\s*$", each)]
+        if len(maps) == 2 and shown(": ".join(("x", *maps)), ""):
+            remedy = f"keep one of them, or write both in one: `{twice[1]}: {{{', '.join(maps)}}}`"
         if twice[1] == "name":
             remedy = "another pool begins with a dash: write `- name: ...`"
         return stopped, f"{_in_words(broken)}{f', first in line {first}' if first else ''}; {remedy}"

@@ -65,8 +65,9 @@ def test_problems_stand_in_the_order_of_the_file() -> None:
 def test_a_comment_that_swallowed_a_key_is_named() -> None:
     text = "config:\n  x:pools:\n    - name: t4 # cheap machine: g2\n      maxNodes: 1\n    - name: b # machine: c\n"
     positions = Positions.of_text("f", text, lambda key: key.partition(":")[2])
-    missing = Problem("pools[0].machine", "is missing", "add `machine: g2`, for example")
-    assert positions.located(missing).remedy.endswith("; line 3 has it in its comment")
+    missing = Problem("pools[0].machine", "is missing", "add `machine: n1`, for example")
+    said = "write `machine: g2` on a line of its own: line 3 has it in its comment"
+    assert positions.located(missing).remedy == said
     assert positions.located(Problem("pools[0].zones", "a", "write `zones: [b]`")).remedy == "write `zones: [b]`"
 
 

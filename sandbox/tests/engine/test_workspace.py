@@ -188,6 +188,11 @@ def test_html_inside_of_a_text_is_part_of_it() -> None:
             "dev.yaml:3: is not YAML: the key `password` stands twice",
         ),
         (
+            'config:\n  labels: {a: "1"}\n  labels: {b: c}\n',
+            'keep one of them, or write both in one: `labels: {a: "1", b: c}`',
+        ),
+        ("config:\n  a: {token: geheim}\n  a: {b: c}\n", "first in line 2; keep one of them"),
+        (
             "config:\n  password: [geheim1\n  a: b\n",
             "dev.yaml:2: is not YAML: the list or object is not closed with ]",
         ),
