@@ -64,6 +64,9 @@ def unknown(value: object) -> Problem:
         remedy += "; a workflow sets another by `pulumi config set kubeflow-spot:release NAME`"
     elif isinstance(value, str) and value.lower() in _CHANNELS:
         what = f"there is no release {value!r}: releases are this program's, no channel of a cloud"
+        remedy = (
+            f"write {' or '.join(reversed(names()))}, the newest first; no release moves by itself"
+        )
         remedy += "; GKE's channel is `releaseChannel` under `cloud`, AKS' `upgrades.channel`"
     elif isinstance(value, str | int | float):
         what = f"there is no release {value!r}"

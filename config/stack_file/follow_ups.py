@@ -57,6 +57,7 @@ def independent(of_rules: Sequence[Problem], reading: Reading) -> Iterator[Probl
             or (_NO_GPUS in each.what and wrong & {path.partition(".")[0] + ".gpus"})
             or (warning and path.endswith(".machine") and wrong & _of_the_machine(path))
             or (warning and path.startswith("cloud.fallback") and old_version)
+            or (warning and path == "cloud.tier" and any(one.endswith("Nodes") for one in wrong))
             or (warning and of_chains and chains_unclear)
         ):
             yield each

@@ -28,6 +28,7 @@ _REQUIREMENTS = {
 """Labels of nodes that Karpenter chooses machines by (karpenter.sh/docs/concepts/nodepools), and
 the keys of a pool."""
 
+_OF_SLICES = {"mig", "partition", "partitionsize", "gpupartitionsize", "profile", "migprofile"}
 _SHARES = ("maxsharedclientspergpu", "replicas", "clients", "timeslices", "shares")
 
 
@@ -49,10 +50,10 @@ def gpu_object(item: Any, size: object, cloud: Cloud) -> str:
         sharing = f"`gpuSharing: {{strategy: time-slicing, replicas: {shares}}}`"
         has = remedy.removeprefix("remove it: ")
         remedy = f"write {sharing} in its place{f': {has}' if has != remedy else f', and {remedy}'}"
-    elif "mig" in map(bare, map(str, values.values())):
-        remedy += (
-            "; slices are `mig: 1g`, of an A100 or H100; shares of any GPU are `gpuSharing: "
-            "{strategy: time-slicing, replicas: 4}`"
+    elif _OF_SLICES & {*values, *map(bare, map(str, values.values()))}:
+        remedy = (
+            "write `gpuSharing: {strategy: time-slicing, replicas: 4}` in its place, for pods that "
+            "share a GPU; an A100, H100 or H200 also has slices: `mig: 1g`"
         )
     return remedy
 

@@ -58,6 +58,8 @@ PREFIX = "kubeflow-spot:"
 
 _REQUIRED = ("release", "cloud")
 _REQUIRED_FOR_A_NEW_CLUSTER = ("cluster", "systemPool")
+_OF_KUBERNETES = ("apiVersion", "kind", "metadata", "status")
+"""Keys around the settings of an object of Kubernetes."""
 _SMALLEST = ("release", "cluster", "cloud", "systemPool", "pools")
 """The keys of a small stack."""
 
@@ -284,7 +286,9 @@ def _unread(unread: Mapping[str, Any]) -> Iterator[Problem]:
         prefixed = any(":" in each for each in keys)
         remedy = "write `config:` in its place"
         remedy += "" if prefixed else ", and `kubeflow-spot:` before each key below it"
-        other = "remove it; nothing is merged in from another file"
+        other = "remove it" + "; nothing is merged in from another file" * (
+            key not in _OF_KUBERNETES
+        )
         yield Problem(key, what, remedy if holds else other, warning=not holds)
 
 

@@ -137,6 +137,10 @@ def meant_object(
     return None
 
 
+_STEPS = ({"pool"}, {"onDemand"})
+"""Keys of the two kinds of steps."""
+
+
 def joined_entries(
     value: list[Any], model: type[Model] | None, path: str
 ) -> tuple[list[Any], list[Problem], dict[str, str]]:
@@ -150,6 +154,15 @@ def joined_entries(
     problems, places = [], {}
     for index, item in enumerate(value):
         above = entries[-1] if entries else None
+        if isinstance(item, dict) and isinstance(above, dict) and {*item} in _STEPS:
+            what = "is a step of a `fallback`, and no pool"
+            remedy = f"indent it below `fallback:` of {shown(above.get('name'))} above"
+            problems.append(Problem(f"{path}[{index}]", what, remedy))
+            steps = above.get("fallback") or []
+            if isinstance(steps, list):
+                places[f"{path}[{len(entries) - 1}].fallback[{len(steps)}]"] = f"{path}[{index}]"
+                entries[-1] = {**above, "fallback": [*steps, item]}
+            continue
         if (
             isinstance(item, dict)
             and isinstance(above, dict)

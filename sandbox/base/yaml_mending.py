@@ -87,7 +87,9 @@ def mend(text: str, number: int, said: str = "") -> tuple[str, str] | None:
                 best, reached = (after, line), further
         if best:
             return best
-    for width in _WIDTHS if "\t" in lines[number] else ():
+    above = columns(lines[number - 1])
+    widths = sorted(_WIDTHS, key=lambda width: columns(lines[number].expandtabs(width)) != above)
+    for width in widths if "\t" in lines[number] else ():
         after = re.sub(r"^[ \t]+", partial(_spaces, width), text, flags=re.MULTILINE)
         further = faulty_line(after)
         if further is None or further > stopped:
@@ -164,7 +166,9 @@ def shown(line: str, before: str) -> str:
     may hold a secret, or goes on below.
     """
     shift = columns(line) - columns(before)
-    if line.strip() == before.strip() and shift and "\t" not in before:
+    if "\t" in before and line.strip() == before.strip():
+        return f"begin it with {columns(line)} spaces"
+    if line.strip() == before.strip() and shift:
         return f"move it {abs(shift)} column{'s' if abs(shift) > 1 else ''} to the {'right' if shift > 0 else 'left'}"
     if not re.search(r"\w[\"']?: \S", line):
         return ""  # perhaps a part of a text of several lines

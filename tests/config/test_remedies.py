@@ -99,6 +99,12 @@ def of_pools(*pools: Any) -> dict[str, Any]:
             "  - onDemand: {maxNodes: 2}\n  labels: {gpu: 'true'}",
         ),
         (
+            of_pools(FILE["pools"][0], POOL, {"onDemand": {"maxNodes": 2}}),
+            "pools[1]",
+            "- name: t4\n  machine: Standard_NC4as_T4_v3\n  maxNodes: 8\n  capacity: spot\n  fallback:\n"
+            "  - onDemand: {maxNodes: 2}",
+        ),
+        (
             {**FILE, "cloud": {**FILE["cloud"], "growth": {"acceptedWait": "20m"}}},
             "growth",
             "kubeflow-spot:growth: {acceptedWait: 20m}",
@@ -211,3 +217,9 @@ def test_a_list_whose_last_entry_goes_is_gone() -> None:
         of_pools(FILE["pools"][0], {**POOL, "taints": [own], "minCount": 1, "labels": {"gpu": True}})
     )
     assert "taints" not in yaml.safe_load(found.text)[0]
+
+
+def test_a_remedy_with_a_further_step_is_not_written_out_by_half() -> None:
+    sizes = ["Standard_NC4as_T4_v3", "Standard_NC8as_T4_v3"]
+    pool = {"name": "t4", "instanceTypes": sizes, "capacity": "spot", "minSize": 0, "maxSize": 8, "desiredCapacity": 0}
+    assert written_out(of_pools(FILE["pools"][0], pool)) == []

@@ -74,6 +74,7 @@ def test_a_text_that_is_yaml_and_no_stack_file_is_another_error() -> None:
     [
         ("  name: ml-dev", "  name ml-dev", "write `name: ml-dev`"),
         ("   name: ml-dev", "  name: ml-dev", "move it 1 column to the right"),
+        ("    name: ml-dev", "\tname: ml-dev", "begin it with 4 spaces"),
         ("  password: geheim", "  password geheim", ""),
         ("  clientSecret: geheim", "  clientSecret geheim", ""),
         ("  text: " + "x" * 41, "  text " + "x" * 41, ""),

@@ -52,7 +52,7 @@ def _no_order(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     else:
         why, remedy = (
             f" with Kubernetes {draft.kubernetes_version}",
-            "take a release with 1.36, or leave out `fallback`",
+            "write a release with 1.36 or later, or leave out the pools' `fallback`",
         )
     yield Problem(
         f"{_PATH}.mode",
