@@ -72,6 +72,8 @@ def problem_of_error(error: ErrorDetails, model: type[Model], path: str) -> Prob
                 return Problem(where, what, f"write one: `{error['loc'][-1]}: {given[0]}`")
             if fitting:
                 remedy = f"write the value of `{fitting[0]}` alone, without any key and {{ }}"
+                if place.forms:  # another text may be a secret
+                    remedy = f"write {held[fitting[0]]}, without any key and {{ }}"
                 if fitting == ["name"]:  # the value of another key may be a secret
                     remedy = f"write `{error['loc'][-1]}: {held['name']}`"
                 return Problem(where, what, remedy)
@@ -174,6 +176,10 @@ def problem_of_error(error: ErrorDetails, model: type[Model], path: str) -> Prob
         case "int_from_float" if where.endswith(".replicas") and given in repairs.PARTS:
             # A share of a GPU is told as the number of its pods.
             return Problem(where, is_it, f"{_meaning(place)}write {repairs.PARTS[given]}")
+        case "int_from_float" if where.endswith(".gpus") and 0 < given < 1:
+            pods = repairs.PARTS.get(given, 4)
+            sharing = f"`gpuSharing: {{strategy: time-slicing, replicas: {pods}}}` in its place"
+            return Problem(where, is_it, f"a machine has whole GPUs: to share one, write {sharing}")
         case known if known in _REMEDIES:
             return Problem(where, is_it, _meaning(place) + _REMEDIES[known].format(**context))
         case _:

@@ -116,6 +116,10 @@ def _unknown(where: str, pool: AnyPool, cloud: Cloud) -> Problem:
         what = f"{size!r} is {len(several)} machines, and a pool has one"
         remedy = f"write {several[0]}; {several[1]} is a pool of its own, named under `fallback`"
         return Problem(where, what, remedy)
+    glued = size.partition("#")[0].strip()
+    if glued != size and cloud.machine(glued):
+        remedy = f"write `{glued}`, and a space before the `#` of a comment"
+        return Problem(where, f"{size!r} is not in the catalogue", remedy)
     first = re.split(r"[\s,;(]", size.strip().translate(DASHES), maxsplit=1)[0]
     known = {near.bare(other): other for other in sizes}.get(near.bare(first))
     if known:

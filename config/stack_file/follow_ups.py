@@ -172,10 +172,16 @@ def with_machines(
             pool, cloud = value_at(settings, around) or {}, registration.traits
             size = cloud.gpu_machine if _OF_SPOT & pool.keys() else cloud.cpu_machine
             remedy = f"add `machine: {machine_named(pool.get('name'), cloud) or size}`, for example"
-            if "maxNodes" not in pool:
-                more = "`name: t4`, " * ("name" not in pool and around.startswith("pools"))
-                remedy = f"remove the whole entry, or {remedy.replace('add ', f'add {more}')}, and `maxNodes: 4`"
-                told |= {f"{around}.maxNodes", f"{around}.name", f"{around}.fallback"}
+            listed = around.startswith("pools")
+            lacks = [key for key in ("name", "maxNodes") if key not in pool]
+            if "maxNodes" in lacks or (listed and lacks):
+                name = f"`name: {'gpu' if _OF_SPOT & pool.keys() else 'general'}`, "
+                first = name * (listed and "name" in lacks)
+                last = ", and `maxNodes: 4`" * ("maxNodes" in lacks)
+                remedy = (
+                    f"remove the whole entry, or add {first}{remedy.removeprefix('add ')}{last}"
+                )
+                told |= {f"{around}.{key}" for key in (*lacks, "fallback")}
             each = replace(each, remedy=remedy)
         found.append(each)
     return [

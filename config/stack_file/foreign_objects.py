@@ -48,8 +48,10 @@ def gpu_object(item: Any, size: object, cloud: Cloud) -> str:
     shares = next((values[key] for key in _SHARES if str(values.get(key)).isdigit()), None)
     if shares:
         sharing = f"`gpuSharing: {{strategy: time-slicing, replicas: {shares}}}`"
-        has = remedy.removeprefix("remove it: ")
-        remedy = f"write {sharing} in its place{f': {has}' if has != remedy else f', and {remedy}'}"
+        if remedy.startswith("remove it"):
+            remedy = f"write {sharing} in its place{remedy.removeprefix('remove it')}"
+        else:
+            remedy += f"; pods that share a GPU: {sharing}"
     elif _OF_SLICES & {*values, *map(bare, map(str, values.values()))}:
         remedy = (
             "write `gpuSharing: {strategy: time-slicing, replicas: 4}` in its place, for pods that "

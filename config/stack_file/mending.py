@@ -197,7 +197,7 @@ class Mended:
     ) -> None:
         """Read what stands in an object that another tool has around its settings."""
         fields = by_key(model)
-        for key, value in item.items() if isinstance(item, dict) else ():
+        for key, value in shapes.pairs(item):
             if key not in fields or (key in mended and mended[key] != value):
                 self._unknown(str(key), value, model, path, mended, where)
             elif key not in mended:

@@ -93,6 +93,12 @@ def written_items(
     return steps, True, f"write {' and below it '.join(f'`- {t}`' for t in texts)}" if whole else ""
 
 
+def pairs(value: Any) -> list[tuple[Any, Any]]:
+    """Return the keys and values of an object, or of the only one in a list; none of others."""
+    only = value[0] if isinstance(value, list) and len(value) == 1 else value
+    return list(only.items()) if isinstance(only, dict) else []
+
+
 def mostly_known(objects: Iterable[Mapping[Any, Any]], known: Container[Any]) -> bool:
     """Return whether more than half of the keys of some objects are known."""
     keys = [key in known for each in objects for key in each]
@@ -119,6 +125,12 @@ def meant_object(
             return what, "remove it", dict(meant)
         what = f"is {shown(value)}, which is text and not an object"
         return what, f"write `{flow(meant)}`; keys: {', '.join(fields)}", dict(meant)
+    if (
+        isinstance(value, str)
+        and value in fields
+        and bool in alternatives(fields[value].annotation)
+    ):
+        return not_an_object(value, model)[0], f"write `{{{value}: true}}`", {value: True}
     if isinstance(value, str) and not holds_secret(model):
         pair = re.fullmatch(r"(\w+)\s+([\w.-]+)", value)
         if pair and pair[1] in fields:
