@@ -158,7 +158,7 @@ def _says_more(
     told = [each for each in errors if now and _in(place_of(each.path), place)]
     whole = bool(told) and not any(_MORE.search(each.remedy) for each in told)
     say = [any(form.search(each.remedy) for form in (_SNIPPET, _KEY, _VALUE)) for each in told]
-    return whole and not _leaves(now) <= _leaves(of_file) and (len(told) > _FEW or not all(say))
+    return whole and not leaves(now) <= leaves(of_file) and (len(told) > _FEW or not all(say))
 
 
 def _in(inner: Place, place: Place) -> bool:
@@ -191,7 +191,8 @@ def _objects(settings: Mapping[str, Any]) -> Iterator[Place]:
             yield (key,)
 
 
-def _leaves(value: Any, place: Place = ()) -> set[tuple[Place, str]]:
+def leaves(value: Any, place: Place = ()) -> set[tuple[Place, str]]:
+    """Return the plain values in a value, each with its place."""
     inside = (
         list(value.items())
         if isinstance(value, dict)
@@ -201,7 +202,7 @@ def _leaves(value: Any, place: Place = ()) -> set[tuple[Place, str]]:
     )
     if not inside:
         return {(place, repr(value))}
-    return {leaf for key, item in inside for leaf in _leaves(item, (*place, key))}
+    return {leaf for key, item in inside for leaf in leaves(item, (*place, key))}
 
 
 def _empty(value: Any, place: Place = ()) -> Iterator[Place]:
@@ -270,10 +271,7 @@ def _written(
     if bound := _BOUND.search(remedy):
         yield place, int(bound[1])
     elif value := _VALUE.match(remedy):
-        text = (
-            isinstance(there, str) and "without quotes" not in remedy and value[1][0] not in '"[{'
-        )
-        yield place, value[1] if text else yaml.safe_load(value[1])
+        yield place, yaml.safe_load(value[1])
 
 
 def _pairs(text: str) -> Iterator[tuple[str, Any]]:
