@@ -14,7 +14,7 @@ from sandbox.azure.resources.azure_cluster import finished
 from sandbox.azure.resources.azure_requests import CLUSTER, POOL, pools_of
 from sandbox.azure.resources.azure_table import TYPES
 from sandbox.azure.resources.deployment import DEPLOYMENT
-from sandbox.azure.scale_sets import SPOT
+from sandbox.azure.scale_sets import SPOT, crossed
 from sandbox.cloud.cluster_runtime import ClusterRuntime, Provisioner
 from sandbox.cloud.provider import InitFailed, Refused
 from sandbox.cloud.state import Body, Record, Resources
@@ -55,6 +55,8 @@ class AzureCloud(NodeProvisioning):
             if worked_on and (refused := azure_operations.conflict(resources, token, id)):
                 raise refused
             before = self._usage(resources)
+            if token == POOL and record and crossed(resources, record, wanted.get("count", 0)):
+                wanted = {**wanted, "count": record.body["count"]}
             had = azure_machines.zones(resources, record) if record and token == POOL else {}
             body = TYPES[token].put(resources, id, wanted, record.body if record else None)
             if token == POOL and record is None and (refused := azure_operations.network_conflict(resources, id, body)):

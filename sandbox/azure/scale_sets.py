@@ -5,6 +5,7 @@ was meant, and the others keep their nodes. A number is given once in a scale se
 names in the AKS documentation, which run ahead of the node counts].
 """
 
+import time
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
@@ -40,7 +41,9 @@ def settle(resources: Resources) -> None:
     """Make every scale set as large as its pool's count: more get new numbers, the highest numbers go first."""
     for pool in resources.of_type(POOL):
         numbers, following = _brought_in_line(resources, pool)
-        resources.put(Record(SCALE_SET, _id(pool), {"instances": numbers, "next": following}))
+        resources.put(
+            Record(SCALE_SET, _id(pool), {**_known(resources, pool), "instances": numbers, "next": following})
+        )
 
 
 def resize(resources: Resources, pool: Record, count: int, *, force: bool = False) -> None:
@@ -61,7 +64,22 @@ def take(resources: Resources, pool: Record, nodes: Collection[str]) -> None:
     numbers, following = _brought_in_line(resources, pool)
     left = [n for n in numbers if _node(pool, n) not in nodes]
     pool.body["count"] = len(left)
-    resources.put(Record(SCALE_SET, _id(pool), {"instances": left, "next": following}))
+    last = {"count": len(numbers), "until": time.time()}
+    resources.put(Record(SCALE_SET, _id(pool), {"instances": left, "next": following, "last": last}))
+
+
+def crossed(resources: Resources, pool: Record, count: int) -> bool:
+    """Return whether a count was right until machines left, a moment ago.
+
+    A reading: a client reads a pool and sends the count back, and the autoscaler may remove nodes between the two. AKS documents
+    no refusal for that.
+    """
+    last = _known(resources, pool).get("last")
+    return bool(last and last["count"] == count and time.time() - last["until"] < _CROSSED_S)
+
+
+_CROSSED_S = 60
+"""Seconds between the reading of a pool and an update with what was read, at most."""
 
 
 def zones(resources: Resources, pool: Record) -> dict[str, str]:
@@ -74,11 +92,15 @@ def _node(pool: Record, number: int) -> str:
 
 
 def _brought_in_line(resources: Resources, pool: Record) -> tuple[list[int], int]:
-    scale_set = resources.get(_id(pool))
-    known: Body = scale_set.body if scale_set else {"instances": [], "next": 0}
+    known = _known(resources, pool)
     kept: list[int] = known["instances"][: pool.body["count"]]
     following = known["next"] + pool.body["count"] - len(kept)
     return [*kept, *range(known["next"], following)], following
+
+
+def _known(resources: Resources, pool: Record) -> Body:
+    scale_set = resources.get(_id(pool))
+    return scale_set.body if scale_set else {"instances": [], "next": 0}
 
 
 def _id(pool: Record) -> str:

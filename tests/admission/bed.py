@@ -7,7 +7,6 @@ cluster, and creates the nodes of its pools. The Kubernetes objects are applied 
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,8 @@ from sandbox.gcp.gcp_cloud import GcpCloud
 from sandbox.gcp.gcp_provider import GcpProvider
 from sandbox.kubernetes.client import Client
 from sandbox.tests import tally
-from sandbox.tests.api import Api, Object, Refused
+from sandbox.tests.api import Api, Object
+from sandbox.tests.policies_in_force import await_policies
 from sandbox.tests.stack import eventually
 from sandbox.tests.subjects import DEV, Subject, Words
 from sandbox.toolchain.programs import ensure
@@ -194,53 +194,7 @@ class Bed:
         for body in objects:
             client.apply(body, "pulumi", force=True)
         client.close()
-        self.await_policies()
-
-    def await_policies(self) -> None:
-        """Return when every admission policy is in force.
-
-        An API server reads all policies of a kind together, once a second (k8s.io/apiserver, policy_source.go): when the last
-        one created is in force, so are the others.
-        """
-        namespaced = {"matchLabels": {"kubernetes.io/metadata.name": "unmatched"}}
-        rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["configmaps"]}
-        match = {"namespaceSelector": namespaced, "resourceRules": [rule]}
-        base = {"apiVersion": "admissionregistration.k8s.io/v1", "metadata": {"name": "bed-last"}}
-        probe = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "probe", "namespace": "unmatched"}}
-        kinds: list[tuple[str, Object]] = [
-            ("ValidatingAdmissionPolicy", {"validations": [{"expression": "false", "message": "heeded"}]})
-        ]
-        if self.serves_mutating_policies():
-            patch = "[JSONPatch{op: 'add', path: '/data', value: {'heeded': 'yes'}}]"
-            mutation = {"patchType": "JSONPatch", "jsonPatch": {"expression": patch}}
-            kinds.append(("MutatingAdmissionPolicy", {"reinvocationPolicy": "Never", "mutations": [mutation]}))
-        for kind, spec in reversed(kinds):
-            binding: Object = {"policyName": "bed-last"}
-            if "validations" in spec:
-                binding["validationActions"] = ["Deny"]
-            policies: list[Object] = [{**base, "kind": kind, "spec": {"matchConstraints": match, **spec}}]
-            policies.append({**base, "kind": f"{kind}Binding", "spec": binding})
-            for body in policies:
-                self.api.create(body)
-            eventually(partial(self._judges_probe, kind, probe), f"the last {kind} is heeded")
-            for body in policies:
-                self.api.delete(body)
-
-    def _judges_probe(self, kind: str, probe: Object) -> bool:
-        """Return whether a policy of this kind judges the probe.
-
-        A deleted policy of the other kind may still do so for a moment.
-        """
-        try:
-            changed = bool(self.api.create(probe, dry_run=True).get("data"))
-            return changed and kind == "MutatingAdmissionPolicy"
-        except Refused as refused:
-            return "heeded" in refused.message and kind == "ValidatingAdmissionPolicy"
-
-    def serves_mutating_policies(self) -> bool:
-        """Return whether this Kubernetes has MutatingAdmissionPolicy as `v1`."""
-        served = self.api.request("GET", "/apis/admissionregistration.k8s.io/v1")["resources"]
-        return "mutatingadmissionpolicies" in {resource["name"] for resource in served}
+        await_policies(self.api)
 
 
 @contextmanager

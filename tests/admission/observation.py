@@ -6,6 +6,7 @@ from contextlib import suppress
 from functools import partial
 
 from sandbox.tests.api import Object, Refused
+from sandbox.tests.policies_in_force import await_policies
 from sandbox.tests.stack import eventually
 from tests.admission.additions import plain
 from tests.admission.bed import NAMESPACES, Bed
@@ -42,7 +43,7 @@ def observe(bed: Bed, goldens: Iterable[Golden]) -> dict[str, Outcome]:
     if policies := _kind_policies(bed):
         for body in policies:
             bed.api.create(body)
-        bed.await_policies()
+        await_policies(bed.api)
     outcomes = _Observer(bed, {golden.name: golden for golden in goldens}).run()
     for body in policies:
         bed.api.delete(body)

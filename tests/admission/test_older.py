@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from sandbox.tests.api import Refused
+from sandbox.tests.policies_in_force import serves_mutating_policies
 from sandbox.tests.subjects import Subject
 from tests.admission.additions import Added, added, plain
 from tests.admission.bed import Bed, standing
@@ -23,7 +24,7 @@ def older(subject: Subject, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 
 def test_no_default_is_declared_and_none_is_applied(older: Bed) -> None:
-    assert not older.serves_mutating_policies()
+    assert not serves_mutating_policies(older.api)
     kinds = {body["kind"] for body in older.objects}
     assert "ValidatingAdmissionPolicy" in kinds
     assert "MutatingAdmissionPolicy" not in kinds

@@ -15,6 +15,7 @@ from config.placement import node_pools
 from config.stack_file import loader
 from sandbox.cluster.control_plane import ControlPlane
 from sandbox.tests.api import Api
+from sandbox.tests.policies_in_force import await_policies
 from sandbox.tests.stack import eventually
 from tests.admission.additions import requiring
 from tests.components.google import WITH_TWIN, stack
@@ -46,7 +47,7 @@ def api(api_server: ControlPlane) -> Iterator[Api]:
             account = {"name": "default", "namespace": namespace}
             wanted = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": account}
             eventually(partial(api.exists, wanted), f"{namespace} has its service account")
-        eventually(lambda: KEY in admitted(api, {})["nodeSelector"], "the policy is heeded")
+        await_policies(api)
         yield api
     api.close()
 

@@ -14,6 +14,7 @@ from config.placement import node_pools
 from config.stack_file import loader
 from sandbox.cluster.control_plane import ControlPlane
 from sandbox.tests.api import Api
+from sandbox.tests.policies_in_force import await_policies
 from sandbox.tests.stack import eventually
 from tests.config.stack_files import CONFIGS, settings
 
@@ -50,7 +51,7 @@ def api(api_server: ControlPlane) -> Iterator[Api]:
     with api.created(namespace, *objects):
         account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default", "namespace": TEAM}}
         eventually(partial(api.exists, account), "the namespace has its service account")
-        eventually(lambda: kept(api, {}), "the policies are heeded")
+        await_policies(api)
         yield api
     api.close()
 

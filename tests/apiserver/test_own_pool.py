@@ -9,6 +9,7 @@ import yaml
 
 from sandbox.cluster.control_plane import ControlPlane
 from sandbox.tests.api import Api, Refused
+from sandbox.tests.policies_in_force import await_policies
 from sandbox.tests.stack import PROJECT, eventually
 
 pytestmark = pytest.mark.engine
@@ -30,7 +31,7 @@ def api(api_server: ControlPlane) -> Iterator[Api]:
         for name in names:
             account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default", "namespace": name}}
             eventually(partial(api.exists, account), "the namespace has its service account")
-        eventually(lambda: OWN["key"] in tolerated(api, "vision"), "the policies are heeded")
+        await_policies(api)
         yield api
     api.close()
 

@@ -1,9 +1,11 @@
 """Machines that a pool keeps when its size changes, and its autoscaler's view of them."""
 
 import json
+import time
 
 import pytest
 
+from sandbox.azure.azure_errors import AzureRefused
 from sandbox.azure.azure_quotas import UNLIMITED
 from sandbox.cloud.node_groups import Gpus, NodeGroup, ScaleRefused
 from sandbox.cloud.quotas import KEPT
@@ -40,6 +42,22 @@ def test_the_named_machines_go_and_a_number_is_given_once(ready: Account) -> Non
     ready.cloud.scale("aks", "t4spot", 0)
     ready.cloud.scale("aks", "t4spot", 1)
     assert numbers(ready) == ["005"]
+
+
+def test_a_count_read_just_before_a_node_went_is_no_change(ready: Account, monkeypatch: pytest.MonkeyPatch) -> None:
+    pool = ready.create(POOL, {**SPOT, "count": 3})
+    ready.cloud.remove(T4, groups(ready)["t4spot"].nodes[:1])
+    ready.update(pool, {**SPOT, "count": 3, "tags": {"a": "b"}})
+    assert numbers(ready) == ["001", "002"]
+    ready.cloud.remove(T4, groups(ready)["t4spot"].nodes[:1])
+    read = ready.refresh(pool)
+    for count in (0, 3):
+        with pytest.raises(AzureRefused, match=rf"count was {count}\. The pool is autoscaled and has 1 nodes"):
+            ready.update(read, {**SPOT, "count": count})
+    later = time.time() + 61
+    monkeypatch.setattr(time, "time", lambda: later)
+    with pytest.raises(AzureRefused, match=r"count was 2\. The pool is autoscaled and has 1 nodes"):
+        ready.update(read, {**SPOT, "count": 2})
 
 
 def test_a_pool_made_anew_counts_from_the_start(ready: Account) -> None:
