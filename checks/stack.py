@@ -40,9 +40,10 @@ def load_stack(folder: Path, stack: str) -> StackFile:
     positions = Positions.of_text(name, text, _own_name)
     located = positions.in_order(problems)
     if spec is None:
-        wrong = [f"{problem}" for problem in located if not problem.warning]
-        mended = loader.mended_objects(_settings(config), problems, stack)
-        wrong += [f"{each}" for each in positions.with_names(mended)]
+        mended = loader.mend(_settings(config), problems, stack)
+        errors = [each for each in (*problems, *mended.further) if not each.warning]
+        wrong = [f"{each}" for each in positions.in_order(errors)]
+        wrong += [f"{each}" for each in positions.in_file_order(mended.objects)]
         lines = "\n".join(indent(each, "  ") for each in wrong)
         raise Unasked(f"{name} is faulty, so nothing was asked:\n{lines}")
     notes = tuple(

@@ -15,6 +15,7 @@ from config.base.problems import report
 from config.model import bounds
 from config.model.spec import ClusterSpec
 from config.stack_file import loader, top_keys
+from config.stack_file.mended_file import MendedFile
 from config.stack_file.positions import Positions
 
 PROJECT = "kubeflow-spot"
@@ -42,15 +43,21 @@ def load() -> ClusterSpec:
         accepts_examples=accepts_examples(),
     )
     lines = file.positions(passed)
-    located = lines.in_order(problems)
+    mended = MendedFile()
+    if spec is None:
+        mended = loader.mend(
+            passed,
+            problems,
+            pulumi.get_stack(),
+            outside=file.outside(passed),
+            accepts_examples=accepts_examples(),
+        )
+    located = lines.in_order([*problems, *mended.further])
     for problem in located:
         if problem.warning:
             pulumi.log.warn(f"{problem}")
     if spec is None:
-        mended = loader.mended_objects(
-            passed, problems, pulumi.get_stack(), outside=file.outside(passed)
-        )
-        raise pulumi.RunError(report(located, lines.with_names(mended)))
+        raise pulumi.RunError(report(located, lines.in_file_order(mended.objects)))
     return spec
 
 

@@ -77,10 +77,28 @@ def with_form(name: str, form: str) -> str:
         return f"fill in {placeholder[0]}; "
     lower = re.sub(r"^[a-z0-9]+://([^/]+).*", r"\1", name.lower())  # an address of a bucket
     words = re.findall("[a-z0-9]+", lower)
-    # As many of its words as fit, perhaps all.
-    tries = (filler.join(words[:end]) for end in range(len(words), 0, -1) for filler in ("-", ""))
+    # As many of its words as fit, perhaps all, and of the next one as many letters.
+    joined = (
+        [(filler.join(words[:end]), filler, words[end:]) for filler in ("-", "")]
+        for end in range(len(words), 0, -1)
+    )
+    tries = (
+        name
+        for both in joined
+        for name in (*(_with_part(*each, most) for each in both), *(each[0] for each in both))
+    )
     near = next((each for each in tries if re.fullmatch(form, each)), None)
     return f"write for example {near}; " if near else ""
+
+
+_TELLING = 4
+"""Letters of a word by which it is known."""
+
+
+def _with_part(name: str, filler: str, words: list[str], most: int) -> str:
+    """Return a name with as much of the next word as fits; as it is where that tells nothing."""
+    room = most - len(name) - len(filler)
+    return f"{name}{filler}{words[0][:room]}" if words and room >= _TELLING else name
 
 
 def did_you_mean(written: str, known: Iterable[str], most: int = 3) -> str:

@@ -96,8 +96,16 @@ _OTHERS_WORDS = {
     "lowpriority": ("spot",),
     "advanceddatapath": ("v2",),
     "legacydatapath": ("legacy",),
+    "api": ("kube-apiserver",),
+    "authenticator": ("guard",),
 }
 """Words of other tools and of people, in lower case without _ and -, and ours."""
+
+
+def on_or_off(given: Any) -> str | None:
+    """Return `true` or `false` for a word that means it, such as `enabled`; None for others."""
+    word = bare(given.strip()) if isinstance(given, str) else ""
+    return "true" if word in _ON else "false" if word in _OFF else None
 
 
 def means_off(given: Any) -> bool:

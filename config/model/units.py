@@ -77,6 +77,9 @@ def amount(text: str) -> tuple[str, str] | None:
 
 def durations(text: str) -> list[str]:
     """Return the durations of a stack file that a text means: `60m` and `1h` for `60 minutes`."""
+    text = re.sub(
+        r"^half an? hour$", "30 minutes", re.sub(r"^(an?|one) ", "1 ", text.strip().lower())
+    )
     number, unit = amount(text) or ("", "")
     if unit not in _SECONDS or not number.isdigit():
         return []

@@ -22,6 +22,8 @@ NOT_A_KEY = "is not a key of this object"
 """The problem of an unknown key."""
 NO_SUCH_SETTING = "this program has no such setting"
 """The remedy for one that means nothing here."""
+OF_AN_EXAMPLE = "which examples show and nobody has"
+"""The end of the problem of a value that only its author can know."""
 
 
 KEY_ALONE = "is a key without a value"
@@ -171,6 +173,8 @@ def problem_of_error(error: ErrorDetails, model: type[Model], path: str) -> Prob
             return Problem(
                 where, f"{is_it}, which YAML reads as text", f"write {wanted}, without quotes"
             )
+        case "bool_type" if word := repairs.on_or_off(given):
+            return Problem(where, is_it, f"write {word}")
         case "bool_type" if word := nearest(str(given), ["true", "false"], HINT):
             return Problem(where, is_it, f"did you mean {word}?")
         case "int_from_float" if where.endswith(".replicas") and given in repairs.PARTS:

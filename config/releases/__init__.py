@@ -49,7 +49,8 @@ def known(name: object, directory: Path = DIRECTORY) -> bool:
     return name in (*names(directory), CANDIDATE)
 
 
-_CHANNELS = ("rapid", "regular", "stable", "extended", "patch", "node-image", "latest")
+_OF_GKE = ("RAPID", "REGULAR", "STABLE", "EXTENDED")
+_CHANNELS = (*(name.lower() for name in _OF_GKE), "patch", "node-image", "latest")
 """Words of clouds' channels."""
 
 
@@ -67,7 +68,10 @@ def unknown(value: object) -> Problem:
         remedy = (
             f"write {' or '.join(reversed(names()))}, the newest first; no release moves by itself"
         )
-        remedy += "; GKE's channel is `releaseChannel` under `cloud`, AKS' `upgrades.channel`"
+        channel = f": {value.upper()}" if value.upper() in _OF_GKE else ""
+        remedy += (
+            f"; GKE's channel is `releaseChannel{channel}` under `cloud`, AKS' `upgrades.channel`"
+        )
     elif isinstance(value, str | int | float):
         what = f"there is no release {value!r}"
         if (meant := f"r{value}") in names() or (meant := str(value).lower()) in names():

@@ -50,7 +50,10 @@ def _name(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         yield Problem("cluster.name", "is missing", "add `name`")
     elif repairs.is_placeholder(name) or "${" in name:
         what = f"is {name!r}, and nothing replaces variables here"
-        yield Problem("cluster.name", what, f"write the name itself: {cloud.cluster_name_words}")
+        remedy = (
+            f"write the name itself, in a stack file for each cluster: {cloud.cluster_name_words}"
+        )
+        yield Problem("cluster.name", what, remedy)
     elif not re.fullmatch(cloud.cluster_name, name):
         yield Problem(
             "cluster.name",

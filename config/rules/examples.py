@@ -12,6 +12,7 @@ from ipaddress import IPv4Network
 
 from config.base.problems import Problem
 from config.clouds.traits import Cloud
+from config.model.wording import OF_AN_EXAMPLE
 from config.rules.draft import Draft
 from config.rules.text_rules import parts, texts
 
@@ -102,7 +103,7 @@ def _examples(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
             if found:
                 yield Problem(
                     path,
-                    f"has {found} in it, which examples show and nobody has",
+                    f"has {found} in it, {OF_AN_EXAMPLE}",
                     f"write {remedy}",
                     warning=draft.accepts_examples is not False,
                 )

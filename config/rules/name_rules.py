@@ -9,8 +9,9 @@ from functools import partial
 
 from config.base.near import with_form
 from config.base.problems import Problem
+from config.clouds.tables import Machine
 from config.clouds.traits import Added, Cloud
-from config.model.pool import Pool, Taint
+from config.model.pool import AnyPool, Pool, Taint
 from config.model.reading import known, of_each, part, where
 from config.placement import node_pools, object_names
 from config.rules.draft import Draft, each_taint, has_gpus
@@ -74,13 +75,25 @@ def _names(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
                     f"{claim.made_up} is called {claim.name!r}, which is the name of "
                     f"{other.path} already"
                 )
-            remedy = f"give it another name, such as {claim.name}b"
+            remedy = f"give it another name, such as {_other_name(claim, draft, cloud)}"
             if claim.made_up:
                 remedy += f", or remove {other.path.removesuffix('.name')}: the twin is declared"
             else:
                 # The names that derive from this one change with it.
                 doubled = (*doubled, claim.path.removesuffix("name"))
             yield Problem(claim.path, what, remedy)
+
+
+def _other_name(claim: _Claim, draft: Draft, cloud: Cloud) -> str:
+    """Return a name for a pool that has another's: its GPU's, if that is another one."""
+    pools = (pool for path, pool in draft.written_pools() if claim.path == f"{path}.name")
+    sizes = [known(partial(_machine, pool, cloud), None) for pool in pools]
+    gpu = re.match(r"nvidia-(?:tesla-)?(\w+)", sizes[0].gpu_model) if sizes and sizes[0] else None
+    return gpu[1] if gpu and not claim.name.startswith(gpu[1]) else f"{claim.name}b"
+
+
+def _machine(pool: AnyPool, cloud: Cloud) -> Machine | None:
+    return cloud.machine(pool.machine)
 
 
 def _removed(draft: Draft, cloud: Cloud) -> Iterator[Problem]:

@@ -154,6 +154,10 @@ def _fallback_pools(
         guess, known = near.did_you_mean(step.pool, others), f"one of: {', '.join(others)}"
         other = f", or name {known}" if others else alone or ", or remove this step"
         remedy = f"{guess}{known}" if guess else f"write that pool under `pools`{other}"
+        if len(others) == 1:
+            remedy = (
+                f"write `pool: {others[0]}`, the only other spot pool, or that pool under `pools`"
+            )
         yield Problem(where, f"there is no pool {step.pool!r}", remedy)
 
 
@@ -229,7 +233,7 @@ def _spot_alone(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if not draft.system_pool.critical_addons_only and len(draft.spot_pools()) == len(draft.pools):
         yield Problem(
             "pools",
-            "all end by themselves: Kubeflow's own pods and notebooks have the system pool alone",
+            "none is on demand: Kubeflow's own pods and notebooks have the system pool alone",
             general_pool(draft, cloud),
             warning=True,
         )

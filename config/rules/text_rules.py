@@ -56,7 +56,8 @@ def _left(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
 
 def _template(path: str, found: str, warning: bool = False) -> Problem:
     what = f"has {found!r} in it, which nobody replaces: a stack file is no template"
-    return Problem(path, what, "write the value itself", warning)
+    remedy = "write the value itself; each environment has a stack file of its own"
+    return Problem(path, what, remedy, warning)
 
 
 def _around(draft: Draft, cloud: Cloud) -> Iterator[Problem]:

@@ -9,8 +9,8 @@ from typing import Any
 
 from config.base.problems import Problem
 from config.clouds.registry import Registration
-from config.model.wording import NOT_A_KEY
-from config.stack_file.foreign_objects import machine_named
+from config.model.wording import NOT_A_KEY, OF_AN_EXAMPLE
+from config.stack_file.foreign_objects import machine_named, machines
 from config.stack_file.objects import Reading
 from config.stack_file.places import value_at
 from config.stack_file.written_out import says_value, with_right_value
@@ -102,6 +102,9 @@ def joined(of_reading: list[Problem], of_rules: list[Problem], reading: Reading)
             others.append(problem)
             continue
         what, remedy = f"{first.what}, and {problem.what}", f"{first.remedy}; {problem.remedy}"
+        if problem.remedy in first.remedy:
+            remedy = first.remedy
+            what = first.what if OF_AN_EXAMPLE in first.what else what
         if first.remedy.startswith("remove it"):
             what, remedy = first.what, first.remedy
         if problem.remedy.startswith("remove it"):
@@ -140,10 +143,23 @@ def once_an_object(problems: Iterable[Problem]) -> Iterator[Problem]:
         )
 
 
+_SHORT = 60
+"""Characters of a list of words that may stand several times."""
+
+
 def once_a_list(problems: Iterable[Problem]) -> Iterator[Problem]:
-    """Yield of items of one list that have the same remedy the first."""
+    """Yield of items of one list that have the same remedy the first; of a list of all words that
+    are allowed, only the first item's.
+    """
     alike: dict[tuple[str, str], list[Problem]] = {}
+    told: set[tuple[str, str]] = set()
     for each in problems:
+        place, words = each.path.rpartition("[")[0], each.remedy.partition("one of: ")[2]
+        if words and place and len(words) > _SHORT:
+            if (place, words) in told:
+                near = each.remedy.partition(" one of: ")[0]
+                each = replace(each, remedy=near if near != each.remedy else "one of those")
+            told.add((place, words))
         of_a_list = re.fullmatch(r"(.*)\[\d+\]", each.path)
         alike.setdefault((of_a_list[1] if of_a_list else f"={each.path}", each.remedy), []).append(
             each
@@ -168,6 +184,10 @@ def with_machines(
     found, told = [], set()
     for each in problems:
         around = each.path.rpartition(".")[0]
+        if each.remedy.endswith("is a pool of its own, named under `fallback`"):
+            pool, several = value_at(settings, around), value_at(settings, each.path)
+            if isinstance(pool, dict) and isinstance(several, list):
+                each = replace(each, remedy=machines([*map(str, several)], pool))
         if each.remedy == "add `machine`" and registration:
             pool, cloud = value_at(settings, around) or {}, registration.traits
             size = cloud.gpu_machine if _OF_SPOT & pool.keys() else cloud.cpu_machine

@@ -5,7 +5,7 @@ and the `requirements` of Karpenter.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from typing import Any
 
@@ -13,6 +13,7 @@ from config.base.near import bare
 from config.clouds import registry
 from config.clouds.traits import Cloud
 from config.rules.machine_rules import machine_with
+from config.stack_file.written_out import flow, inside
 
 _KEYS = ("gpu", "gpus", "accelerator", "accelerators", "guestaccelerator", "guestaccelerators")
 """Such keys of a pool, in lower case without _ and -."""
@@ -29,6 +30,8 @@ _REQUIREMENTS = {
 the keys of a pool."""
 
 _OF_SLICES = {"mig", "partition", "partitionsize", "gpupartitionsize", "profile", "migprofile"}
+_DRIVER = "gpudriverversion"
+"""What Google's tools call the driver that GKE installs."""
 _SHARES = ("maxsharedclientspergpu", "replicas", "clients", "timeslices", "shares")
 
 
@@ -45,6 +48,9 @@ def gpu_object(item: Any, size: object, cloud: Cloud) -> str:
     written = next((str(values[key]) for key in _TYPES if key in values), "")
     model = _model(written)
     remedy = _of_machine(count, model, size, cloud)
+    if values.get(_DRIVER) == "latest" and cloud.provider == "gcp":
+        latest = "write `gcp: {driverVersion: latest}` in its place"
+        return re.sub(r"^remove it", latest, remedy)
     shares = next((values[key] for key in _SHARES if str(values.get(key)).isdigit()), None)
     if shares:
         sharing = f"`gpuSharing: {{strategy: time-slicing, replicas: {shares}}}`"
@@ -60,21 +66,41 @@ def gpu_object(item: Any, size: object, cloud: Cloud) -> str:
     return remedy
 
 
-def machines(sizes: list[str], name: object, most: object) -> str:
-    """Return the remedy for a list of machines in a pool of this `name`; `most`: its maxNodes."""
+def machines(sizes: list[str], pool: Mapping[str, Any]) -> str:
+    """Return the remedy for a list of machines in a `pool`."""
     first, *others = sizes
     if not others:
         return f"write `machine: {first}` in its place"
-    pools = [(f"{name}{letter}", size) for letter, size in zip("bcdefgh", others, strict=False)]
-    added = " and ".join(
-        f"`- {{name: {own}, machine: {size}, capacity: spot, maxNodes: {most}}}`"
-        for own, size in pools
-    )
-    steps = " and ".join(f"`- pool: {own}`" for own, _ in pools)
+    steps, added = _further_pools(others, pool, _most(pool))
     return (
-        f"write `machine: {first}` in its place; a pool has one machine: add {added} below, and "
-        f"{steps} first under this pool's `fallback`"
+        f"write `machine: {first}` in its place; a pool has one machine: {added}, and "
+        f"{' and '.join(f'`- {step}`' for step in steps)} first under this pool's `fallback`"
     )
+
+
+def _further_pools(
+    sizes: list[str], pool: Mapping[str, Any], most: object
+) -> tuple[list[str], str]:
+    """Return steps of a `fallback` to spot pools like this one with other machines, and the remedy
+    that adds those pools.
+    """
+    labels = flow(pool["labels"]) if isinstance(pool.get("labels"), dict) else ""
+    names = [f"{pool.get('name', 'pool')}{letter}" for letter in "bcdefgh"]
+    pools = [
+        f"`- {{name: {name}, machine: {size}, capacity: spot, maxNodes: {most}"
+        f"{f', labels: {labels}' * bool(labels)}}}`"
+        for name, size in zip(names, sizes, strict=False)
+    ]
+    return [f"pool: {name}" for name, _ in zip(names, sizes, strict=False)], (
+        f"add {' and '.join(pools)} below"
+    )
+
+
+def _most(pool: Mapping[str, Any]) -> object:
+    """Return the most nodes of a pool, which may have another tool's key for them."""
+    limits = pool.get("limits")
+    gpus = inside(limits, "gpu") if isinstance(limits, dict) else None
+    return next((each for name, each in pool.items() if "max" in name.lower()), gpus or 2)
 
 
 def machine_named(name: object, cloud: Cloud) -> str | None:
@@ -87,31 +113,44 @@ def machine_named(name: object, cloud: Cloud) -> str | None:
     return size[1] if size else None
 
 
-def requirements(item: Any, most: object, cloud: Cloud) -> str:
-    """Return the remedy for a list of Karpenter's requirements; `most`: the pool's maxNodes."""
+def requirements(item: Any, pool: Mapping[str, Any], cloud: Cloud) -> str:
+    """Return the remedy for a list of Karpenter's requirements in a `pool`."""
     meant: dict[str, list[str]] = {}
     for each in item if isinstance(item, list) else []:
         if isinstance(each, dict) and isinstance(each.get("values"), list):
             meant[str(each.get("key"))] = [str(value) for value in each["values"]]
     texts: list[str] = []
-    more: list[str] = []
+    spot = "spot" in meant.get("karpenter.sh/capacity-type", [])
+    others = meant.get("node.kubernetes.io/instance-type", [])[1:]
+    steps, added = _further_pools(others, pool, _most(pool))
+    if spot and len(meant["karpenter.sh/capacity-type"]) > 1:
+        steps.append(f"onDemand: {{maxNodes: {_most(pool)}}}")
     for label, key in _REQUIREMENTS.items():
         values = meant.get(label, [])
-        if key == "capacity" and "spot" in values:
+        if key == "capacity" and spot:
             texts.append("`capacity: spot`")
-            if len(values) > 1:
-                texts.append(f"`fallback: [{{onDemand: {{maxNodes: {most}}}}}]`")
+            if steps:
+                texts.append(f"`fallback: [{', '.join(f'{{{step}}}' for step in steps)}]`")
         elif key == "zones" and values:
             texts.append(f"`zones: [{', '.join(values)}]`")
         elif values:
             texts.append(f"`{key}: {values[0]}`")
-            more += values[1:]
-    others = [label for label in meant if label not in _REQUIREMENTS]
+    unknown = [label for label in meant if label not in _REQUIREMENTS]
     size = f"; `machine` is one size by its name, such as {cloud.gpu_machine}"
-    rest = size if others or not texts else ""
-    if more:
-        rest = f"; a pool has one machine: {', '.join(more)} is a pool of its own below, and a step of `fallback` here"
+    rest = size if unknown or not texts else ""
+    if others:
+        rest = f"; a pool has one machine: {added}"
     return f"write {', '.join(texts) or '`machine` and `capacity`'} in its place{rest}"
+
+
+def of_a_count(item: Any, beside: Collection[str], spot: bool) -> str:
+    """Return the remedy for a number of nodes in a pool that has its bounds."""
+    if spot:
+        return "remove it: the autoscaler counts between 0 and `maxNodes`; no spot node can be kept"
+    least = beside["minNodes"] if isinstance(beside, Mapping) else 0
+    more = isinstance(item, int) and isinstance(least, int) and item > least
+    keep = f"; to keep {item} at least, write {item} there" * more
+    return f"remove it: the autoscaler counts itself, from `minNodes` up to `maxNodes`{keep}"
 
 
 def _of_machine(count: int, model: str, size: object, cloud: Cloud) -> str:

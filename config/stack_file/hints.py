@@ -22,7 +22,13 @@ from config.model.fields import Model
 from config.model.structure import by_key, field_at, models
 from config.model.units import same_but_for_its_unit
 from config.model.wording import NO_SUCH_SETTING
-from config.stack_file.foreign_objects import asks_for_gpus, gpu_object, machines, requirements
+from config.stack_file.foreign_objects import (
+    asks_for_gpus,
+    gpu_object,
+    machines,
+    of_a_count,
+    requirements,
+)
 from config.stack_file.places import (
     field_in,
     has_shape,
@@ -48,7 +54,8 @@ _AROUND = (
 
 _ONE_LEVEL_HIGHER = "delete this line, and write what it holds one level higher"
 _SEE_BELOW = "delete this line; what to do with what it holds, is told with each"
-_OF_SPOT = "remove it: the autoscaler counts between 0 and `maxNodes`; no spot node can be kept"
+_THE_OTHER_WAY = "the meaning is the other way round"
+_ADDONS = "criticalAddonsOnly"
 
 _LISTS_OF_MACHINES = ("instancetypes", "vmsizes", "machinetypes", "machines")
 
@@ -104,13 +111,11 @@ class Hints:
             size = beside.get("machine") if isinstance(beside, Mapping) else None
             return gpu_object(item, size, self._registration.traits), None
         if key == "requirements" and _POOL.fullmatch(path):
-            most = beside.get("maxNodes", 2) if isinstance(beside, Mapping) else 2
-            return requirements(item, most, self._clouds[0].traits), None
+            pool = beside if isinstance(beside, Mapping) else {}
+            return requirements(item, pool, self._clouds[0].traits), None
         sizes = [each for each in item if isinstance(each, str)] if isinstance(item, list) else []
         if bare(key) in _LISTS_OF_MACHINES and sizes and _POOL.fullmatch(path):
-            pool = beside if isinstance(beside, Mapping) else {}
-            most = (each for name, each in pool.items() if "max" in name.lower())
-            return machines(sizes, pool.get("name", "pool"), next(most, 2)), None
+            return machines(sizes, beside if isinstance(beside, Mapping) else {}), None
         if "." in key and field_at(model, key):
             return in_its_place(key), key
         if same := _same(key, fields) or same_but_for_its_unit(key, fields):
@@ -118,7 +123,9 @@ class Hints:
         foreign = self._foreign(key, path)
         own = foreign.key if foreign else ""
         if absent := model.absent.get(key) or model.absent.get(own):
-            return absent, None
+            only = f"{_ADDONS}: true"  # the one taint that a system pool may have
+            named = _ADDONS in fields and bare(_ADDONS) in bare(str(item))
+            return f"write `{only}` in its place" if named else absent, None
         if own == HERE or self._is_around(key, fields, item, path):
             held = [str(each) for each in item] if isinstance(item, dict) else []
             right = any(_same(each, fields) for each in held)
@@ -127,7 +134,9 @@ class Hints:
             spot = (
                 isinstance(beside, Mapping) and beside.get("capacity", "on-demand") != "on-demand"
             )
-            return _OF_SPOT if spot and "`minNodes: " in foreign.then else foreign.then, None
+            if "`minNodes: " in foreign.then and (spot or "minNodes" in beside):
+                return of_a_count(item, beside, spot), None
+            return foreign.then, None
         if foreign:
             remedy = foreign.remedy or in_its_place(own)
             if foreign.remedy:
@@ -146,8 +155,7 @@ class Hints:
         if key in self._types:
             return f"its place is `{self._prefix}{key}`, beside the others", f"/{key}"
         if other := opposite(key, fields):
-            remedy = f"write `{other}: false` for `{key}: true`: the meaning is the other way round"
-            return remedy, None
+            return f"write `{other}: false` where it is true: {_THE_OTHER_WAY}", None
         elsewhere = of_another_cloud(key, path, self._registration)
         if elsewhere and not nearest(key, fields, HINT):
             return elsewhere, None
@@ -162,7 +170,8 @@ class Hints:
         if near and not places:
             return f"did you mean `{near}`? {keys_here(fields)}", None
         if not places and (known := self._foreign_elsewhere(key, path)):
-            return known, None
+            place = re.sub(r"^its place is `([\w.]+)`$", r"/\1", known)
+            return known, place if place != known else None
         if not places:
             return f"{NO_SUCH_SETTING}; {keys_here(fields)}", None
         if inside:

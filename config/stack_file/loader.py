@@ -8,7 +8,7 @@ One problem must not hide another: each top key and each pool is read by itself
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, TypeVar, get_origin
@@ -46,7 +46,7 @@ from config.stack_file.follow_ups import (
     with_other_setting,
 )
 from config.stack_file.hints import Hints
-from config.stack_file.mended_file import MendedObject
+from config.stack_file.mended_file import MendedFile
 from config.stack_file.mending import Mended
 from config.stack_file.secrets import IsSecret
 from config.stack_file.shapes import respelled
@@ -111,27 +111,35 @@ def read_stack(
     return draft.spec(), problems
 
 
-def mended_objects(
+def mend(
     raw: Mapping[str, Any],
     problems: Collection[Problem],
     stack: str = "",
     *,
     prefix: str = PREFIX,
     outside: Mapping[str, Any] = MappingProxyType({}),
-) -> list[MendedObject]:
-    """Return the objects of a file with these `problems` as they read when all are mended, if that
-    is more than a short change. The other parameters are those of `read_stack`.
+    accepts_examples: bool | None = None,
+) -> MendedFile:
+    """Return what a file with these `problems` reads when all are mended: the objects of which a
+    message tells more than a short change, and further problems. The other parameters are those of
+    `read_stack`.
     """
     file = _File(bounds.drop_out_of_bounds(raw)[0], bounds.drop_out_of_bounds(outside)[0], prefix)
 
     def read(settings: dict[str, Any]) -> list[Problem]:
-        found = read_stack(settings, stack, prefix=prefix)[1]
+        found = read_stack(settings, stack, prefix=prefix, accepts_examples=accepts_examples)[1]
         return [each for each in found if not each.warning]
 
-    ours = {user: place for place, user in file.mended.written.items()}
+    ours = {
+        user: place
+        for place, user in sorted(file.mended.written.items(), key=lambda pair: -len(pair[0]))
+    }
     errors = [_in_our_words(each, ours) for each in problems if not each.warning]
     written = {**file.raw, **outside}
-    return mended_file.mended_objects(written, file.settings, file.types, prefix, errors, read)
+    mended = mended_file.mended_file(written, file.settings, file.types, prefix, errors, read)
+    further = [replace(each, path=file.mended.as_written(each.path)) for each in mended.further]
+    of_examples = {each.path for each in problems if wording.OF_AN_EXAMPLE in each.what}
+    return replace(mended, further=tuple(each for each in further if each.path not in of_examples))
 
 
 def _in_our_words(problem: Problem, ours: dict[str, str]) -> Problem:
@@ -319,8 +327,20 @@ def _rule_problems(file: _File, draft: Draft) -> list[Problem]:
     return [reading.of_rule(each) for each in independent(found, reading)]
 
 
-def _shown(problems: Iterator[Problem]) -> list[Problem]:
+def _shown(problems: Iterable[Problem]) -> list[Problem]:
     """Return the problems sorted, without secrets; a misplaced secret may even be a key."""
+    problems = [*problems]
+    # A warning of a key that has no place here, or of a template, repeats or contradicts the error.
+    wrong = {each.path: each.what for each in problems if not each.warning}
+    problems = [
+        each
+        for each in problems
+        if not (
+            each.warning
+            and each.path in wrong
+            and (wording.NOT_A_KEY in wrong[each.path] or "nobody replaces" in each.what)
+        )
+    ]
     return sorted(
         {Problem(hidden(p.path), hidden(p.what), hidden(p.remedy), p.warning) for p in problems}
     )

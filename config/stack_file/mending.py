@@ -12,13 +12,12 @@ from typing import Any, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 
-from config.base.near import nearest
 from config.base.problems import MOST, Problem, as_path
 from config.model.fields import Model, alternatives
-from config.model.structure import by_key, field_at, holds_secret, models
+from config.model.structure import by_key, field_at, models
 from config.model.wording import NOT_A_KEY
-from config.model.wrong_shape import not_a_list, not_an_object, shown
-from config.stack_file import shapes
+from config.model.wrong_shape import not_an_object, shown
+from config.stack_file import mended_lists, shapes
 from config.stack_file.hints import HERE, in_its_place, keys_here
 from config.stack_file.places import field_in, value_at
 from config.stack_file.shapes import Hint, without_hints
@@ -77,22 +76,30 @@ class Mended:
         if isinstance(annotation, type):
             return self._object(value, annotation, path)
         if get_origin(annotation) is tuple:
-            return self._list(value, get_args(annotation)[0], path)
+            return mended_lists.read_list(self, value, get_args(annotation)[0], path)
         if inner := shapes.match_labels(value):
-            self._add(path, "has `matchLabels` around its labels", f"write `{flow(inner)}`")
+            self.add(path, "has `matchLabels` around its labels", f"write `{flow(inner)}`")
         return inner or value
 
     def _object(self, value: Any, model: type[Model], path: str) -> Any:
         if isinstance(value, list) and len(value) == 1 and isinstance(value[0], dict):
-            self._add(path, *not_an_object(value, model))
+            self.add(path, *not_an_object(value, model))
             self.guessed.add(path)
             self.written[path] = f"{self.as_written(path)}[0]"
             return self._object(value[0], model, path)
-        if meant := shapes.meant_object(value, model, self.own_taints):
+        pool = value_at(self.file, path.partition(".")[0])
+        if path == "cloud.fallback" and (first := shapes.chain_of(value, self.file)):
+            what = "is a list of steps, which belong to a pool"
+            remedy = f"move it, as `fallback`, below the pool that comes first: {first[1]}"
+            self._moved.append((self.as_written(path), f"pools[{first[0]}].fallback", value))
+            self.add(path, what, remedy)
+            return {}
+        if meant := shapes.meant_object(value, model, self.own_taints, pool):
             what, remedy, found = meant
-            self._add(path, what, remedy)
+            self.add(path, what, remedy)
             self.guessed.add(path)
-            self.written |= {path + as_path(key): self.as_written(path) for key in found}
+            whole = self.as_written(path)
+            self.written |= {path: whole} | {path + as_path(key): whole for key in found}
             return self._object(found, model, path)
         if not isinstance(value, dict):
             return value
@@ -101,7 +108,7 @@ class Mended:
         for where, place, remedy in shifted:
             deeper = len(where) < len(place)
             what = NOT_A_KEY if deeper else "is a key of the object around this one"
-            self._add(path + where, what, remedy)
+            self.add(path + where, what, remedy)
             self.written[path + place] = self.as_written(path + where)
         mended = {
             key: self.value(item, fields[key].annotation, path + as_path(key))
@@ -122,7 +129,7 @@ class Mended:
             remedy, mended = shapes.kubernetes_form(
                 value, fields, mended, "- " if path.endswith("]") else ""
             )
-            self._add(path, f"is an object of Kubernetes ({shown(value['kind'])})", remedy)
+            self.add(path, f"is an object of Kubernetes ({shown(value['kind'])})", remedy)
             self.guessed.add(path)
         return mended
 
@@ -213,7 +220,9 @@ class Mended:
         if counted is not None:
             self.places[where] = meant, above
             return counted, f"write {written_out(meant, as_yaml(counted), above)}"
-        if remedy not in (in_its_place(meant), f"its place is `{meant}`"):
+        *outer, last = meant.split(".")
+        under = f"write `{last}` under `{'.'.join(outer)}`"
+        if remedy not in (in_its_place(meant), f"its place is `{meant}`", under):
             return item, remedy
         self.places[where] = meant, above
         item = as_objects(as_here(item, field), field)
@@ -277,64 +286,6 @@ class Mended:
             self.guessed.add(path)
         self.told |= keys_to_write(remedy, path)
 
-    def _list(self, value: Any, inner: Any, path: str) -> Any:
-        form = shapes.structure(inner)
-        model: type[Model] | None = form if isinstance(form, type) else None
-        if isinstance(value, list):
-            value, split, places = shapes.joined_entries(value, model, path)
-            self.problems += split
-            self.written |= places
-            return [self.value(item, inner, f"{path}[{index}]") for index, item in enumerate(value)]
-        if isinstance(value, dict) and model:
-            return self._items(value, model, path)
-        plain = model is None or (isinstance(value, str) and model.meant_by(value))
-        if plain and isinstance(value, str | int | float) and not isinstance(value, bool):
-            self._add(path, *not_a_list(value, model=model))
-            self.written[f"{path}[0]"] = self.as_written(path)
-            return [self.value(value, inner, f"{path}[0]")]
-        return value
-
-    def _items(self, value: dict[Any, Any], model: type[Model], path: str) -> list[Any]:
-        """Read an object in place of a list: as its only item, or as several by their names."""
-        fields = by_key(model)
-        identity = next((key for key in ("name", "namespace", "pin") if key in fields), None)
-        by_name = identity and all(isinstance(item, dict) for item in value.values())
-        sure = by_name and len(value) > 1 and shapes.mostly_known(value.values(), fields)
-        if not by_name or (not sure and any(nearest(str(key), fields) for key in value)):
-            plain = [key for key in fields if key != identity]
-            if identity and plain and not any(nearest(str(key), fields) for key in value):
-                plainly = [pair for pair in value.items() if isinstance(pair[1], str | int)]
-                first, item = next(iter([*plainly, *value.items()]), ("team-a", 1))
-                others = "".join(
-                    f", {name}: ..." for name in plain[1:] if fields[name].is_required()
-                )
-                if isinstance(item, str | int) and not holds_secret(model):
-                    pair = flow({identity: str(first), plain[0]: item})[:-1]
-                    what = not_a_list(value)[0]
-                    self._add(path, what, f"write `- {pair}{others}}}`, one a line")
-                    return []
-            what, remedy = not_a_list(value, self.examples.get(path), model)
-            steps, known, text = shapes.written_items(value, model)
-            remedy = text or remedy
-            if named := get_args(fields[identity].annotation) if identity else ():
-                remedy += f"; {identity} is one of: {', '.join(named)}"
-            self._add(path, what, remedy)
-            if not any(nearest(str(key), fields) for key in value):
-                return []
-            steps = steps if known else [value]
-            for index in range(len(steps)):
-                self.written[f"{path}[{index}]"] = self.as_written(path)
-                self.guessed.add(f"{path}[{index}]")
-            return [self.value(one, model, f"{path}[{i}]") for i, one in enumerate(steps)]
-        first = next(iter(value), "t4")
-        remedy = f"write each of them as `- {identity}: {first}`, its other keys below `{identity}`"
-        self._add(path, not_a_list(value)[0], remedy)
-        items = []
-        for index, (name, item) in enumerate(value.items()):
-            self.guessed.add(f"{path}[{index}]")
-            self.written[f"{path}[{index}]"] = self.as_written(path) + as_path(str(name))
-            items.append(self.value({identity: str(name), **item}, model, f"{path}[{index}]"))
-        return items
-
-    def _add(self, path: str, what: str, remedy: str) -> None:
+    def add(self, path: str, what: str, remedy: str) -> None:
+        """Report a problem of a place in the program's spelling."""
         self.problems.append(Problem(self.as_written(path), what, remedy))

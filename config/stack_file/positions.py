@@ -116,12 +116,9 @@ class Positions:
             remedy = f"{first}; what follows ` #` is a comment"
         return replace(problem, path=f"{place}{path}", remedy=remedy)
 
-    def with_names(self, found: Iterable[MendedObject]) -> list[MendedObject]:
-        """Return the objects as they stand in the file, pools with their names."""
-        return [
-            replace(each, path=with_pool_name(each.path, self.pools))
-            for each in sorted(found, key=lambda one: self.line(one.path))
-        ]
+    def in_file_order(self, found: Iterable[MendedObject]) -> list[MendedObject]:
+        """Return the objects in the order of their lines."""
+        return sorted(found, key=lambda one: self.line(one.path))
 
     def _comment(self, pool: str, remedy: str) -> tuple[int, str] | None:
         """Return the line of a pool with a comment that sets a key that a remedy says to write, and

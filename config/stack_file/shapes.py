@@ -10,7 +10,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 import yaml
 from pydantic.fields import FieldInfo
 
-from config.base.near import nearest
+from config.base.near import bare, nearest
 from config.base.problems import Problem, as_path
 from config.model.fields import Model, alternatives
 from config.model.structure import by_key, holds_secret, models
@@ -87,10 +87,16 @@ def written_items(
     if not known:
         return [value], False, ""
     steps = [{key: one} for key, one in value.items()] if model.one_key else [value]
+    steps = sorted(steps, key=lambda step: "onDemand" in step)
+    last = (
+        "; on demand is the last step" if model.one_key and next(iter(value)) == "onDemand" else ""
+    )
     shown = [in_flow(step, model) for step in steps]
     texts = [text[1:-1] if model.one_key else text for text in shown if text]
     whole = len(texts) == len(steps) and len("".join(texts)) < _LONGEST
-    return steps, True, f"write {' and below it '.join(f'`- {t}`' for t in texts)}" if whole else ""
+    if not whole:
+        return steps, True, ""
+    return steps, True, f"write {' and below it '.join(f'`- {t}`' for t in texts)}{last}"
 
 
 def pairs(value: Any) -> list[tuple[Any, Any]]:
@@ -113,12 +119,22 @@ def match_labels(value: Any) -> dict[str, str] | None:
 
 
 def meant_object(
-    value: Any, model: type[Model], own_taints: Container[str]
+    value: Any, model: type[Model], own_taints: Container[str], pool: Any
 ) -> tuple[str, str, dict[str, Any]] | None:
-    """Return problem, remedy and meaning of a text or a number in place of an object; None for
-    others. `own_taints`: keys of taints that the program sets.
+    """Return problem, remedy and meaning of a text, a number or a list of words in place of an
+    object; None for others. `own_taints`: keys of taints that the program sets; `pool`: what has
+    the object.
     """
     fields = by_key(model)
+    if isinstance(value, list):
+        meant = _of_words(value, model)
+        what = "is a list, not an object"
+        return (what, f"write `{in_flow(meant, model)}`", meant) if meant else None
+    if "onDemand" in fields and isinstance(value, str) and bare(value) == "ondemand":
+        most = pool.get("maxNodes", 2) if isinstance(pool, dict) else 2
+        step = {"onDemand": {"maxNodes": most}}
+        what = f"is {shown(value)}, which is text and not an object"
+        return what, f"write `{in_flow(step, None)}`", step
     if isinstance(value, str) and (meant := model.meant_by(value)):
         if "effect" in fields and meant.get("key") in own_taints:
             what = f"is {shown(value)}, a taint that the program sets itself"
@@ -146,6 +162,50 @@ def meant_object(
             return "is text, for its lines have `=` in place of `:`", f"write {lines}", assigned
     if type(value) is int and (number := only_number(model)):
         return not_an_object(value, model)[0], f"write `{{{number}: {value}}}`", {number: value}
+    return None
+
+
+def chain_of(value: Any, file: Mapping[str, Any]) -> tuple[int, str] | None:
+    """Return index and name of the pool that a list of steps is for, which stands where it has no
+    place: the first spot pool that is no step itself; None for other lists.
+    """
+    if not isinstance(value, list) or not value:
+        return None
+    if not all(isinstance(each, dict) and {*each} in _STEPS for each in value):
+        return None
+    steps = [each.get("pool") for each in value]
+    pools = file.get("pools")
+    for index, pool in enumerate(pools if isinstance(pools, list) else ()):
+        spot = isinstance(pool, dict) and pool.get("capacity") == "spot" and "fallback" not in pool
+        if spot and pool.get("name") not in steps:
+            return index, shown(pool.get("name"))
+    return None
+
+
+def _of_words(value: list[Any], model: type[Model]) -> dict[str, Any] | None:
+    """Return the object that a list in place of it means: its words are those of the object's only
+    list, each perhaps in an object of another tool; None for others.
+    """
+    fields = by_key(model)
+    lists = {
+        key: {*get_args(get_args(field.annotation)[0])}
+        for key, field in fields.items()
+        if get_origin(field.annotation) is tuple
+    }
+    for key, words in lists.items() if len(lists) == 1 else ():
+        texts = [[*each.values()] if isinstance(each, dict) else [each] for each in value]
+        named = [
+            next((text for text in each if isinstance(text, str) and text in words), None)
+            for each in texts
+        ]
+        if value and all(named):
+            units = {"days": inside(value, "days")}
+            numbers = {
+                name: units["days"]
+                for name in fields
+                if name.endswith("Days") and type(units["days"]) is int
+            }
+            return {key: named, **numbers}
     return None
 
 

@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, Union
 
+import yaml
+
 from config.base.near import bare, nearest
 from config.base.problems import Problem, as_path
 from config.clouds import registry
@@ -20,11 +22,15 @@ from config.model.cluster import (
     ImagePullSecret,
     Queueing,
 )
+from config.model.fields import alternatives
 from config.model.release import Override
 from config.model.scheduling import Scheduling
+from config.model.structure import holds_secret
 from config.model.workloads import Workloads
 from config.stack_file.hints import Hints
 from config.stack_file.mending import Mended
+from config.stack_file.places import field_in
+from config.stack_file.written_out import in_flow
 
 EXAMPLES = {
     "release": "{latest}",
@@ -97,9 +103,14 @@ def read_top_keys(
     raw: Mapping[str, Any], outside: Mapping[str, Any], prefix: str, mended: Mended
 ) -> dict[str, Any]:
     """Return the settings by their right keys; read a wrong key as the one that it means."""
+    raw = _raised(raw, prefix, mended)
     settings = {key: value for key, value in raw.items() if key in EXAMPLES}
+    whole = _with_dotted(raw, prefix, mended)
+    settings |= whole
     hints = Hints(None, top_key_types(None), prefix)
     for key, value in [*raw.items(), *outside.items()]:
+        if key.partition(".")[0] in whole and key not in EXAMPLES:
+            continue
         namespace, _, name = key.rpartition(":")
         if key in settings and key not in outside:
             continue
@@ -143,7 +154,7 @@ def read_top_keys(
         if key in outside:
             what = "stands beside `config`, where Pulumi drops it"
             how = (
-                "move it below `config:`"
+                "move it below `config:`, indented as the settings there"
                 if raw
                 else "write `config:` above it, and indent all settings"
             )
@@ -160,6 +171,95 @@ def read_top_keys(
             settings[target] = value
             mended.written[target] = key
     return settings
+
+
+def _raised(raw: Mapping[str, Any], prefix: str, mended: Mended) -> dict[str, Any]:
+    """Return the settings with each top key that stands inside another, indented too deep, beside
+    it.
+    """
+    right = dict(raw)
+
+    def without_top_keys(value: Any, path: str, top: str) -> Any:
+        if isinstance(value, list):
+            return [
+                without_top_keys(each, f"{path}[{index}]", top) for index, each in enumerate(value)
+            ]
+        if not isinstance(value, dict):
+            return value
+        kept = {}
+        for key, item in value.items():
+            name, where = str(key).removeprefix(prefix), path + as_path(str(key))
+            if name == key or name not in EXAMPLES:
+                kept[key] = without_top_keys(item, where, top)
+                continue
+            what = f"stands inside `{prefix}{top}`: it is indented too deep"
+            remedy = f"begin it in the column of `{prefix}{top}`, and move what is below it as far"
+            if name in right:
+                remedy = f"remove it: `{key}` stands there already"
+            mended.problems.append(Problem(where, what, remedy))
+            if name not in right:
+                right[name] = without_top_keys(item, where, top)
+                mended.written[name] = where
+        return kept
+
+    for top, value in raw.items():
+        right[top] = without_top_keys(value, top, top)
+    return right
+
+
+def _with_dotted(raw: Mapping[str, Any], prefix: str, mended: Mended) -> dict[str, Any]:
+    """Return each top key of which keys with dots, such as `cluster.name`, set a part, as it is
+    with that part in its place.
+    """
+    types = top_key_types(None)
+    parts: dict[str, list[str]] = {}
+    for key in raw:
+        top = key.partition(".")[0]
+        known = top in EXAMPLES and re.fullmatch(r"\w+(\.\w+)+", key)
+        field = field_in(types, key)
+        hidden = field is not None and holds_secret(field.annotation)
+        if known and isinstance(raw.get(top, {}), dict) and not hidden:
+            parts.setdefault(top, []).append(key)
+    whole: dict[str, Any] = {}
+    for top, keys in parts.items():
+        new: dict[str, Any] = {}
+        for key in keys:
+            mended.written[key] = as_path(key)
+            field, value = field_in(types, key), raw[key]
+            if isinstance(value, str) and field and str not in alternatives(field.annotation):
+                value = yaml.safe_load(value)  # `pulumi config set` writes texts
+            around, (*outer, last) = new, key.split(".")[1:]
+            for name in outer:
+                around = around.setdefault(name, {})
+            around[last] = value
+        whole[top] = _laid_over(raw.get(top) or {}, new)
+        first, *others = keys
+        text = in_flow(new, None)
+        remedy = f"write `{prefix}{top}: {text}`"
+        if raw.get(top):
+            each = (f"`{key}: {in_flow(value, None)}`" for key, value in new.items())
+            remedy = f"write {', '.join(each)} under `{prefix}{top}`"
+        if text is None:
+            remedy = f"write what it holds inside `{prefix}{top}`"
+        remedy += f" in {'their' if others else 'its'} place, as `pulumi config set --path` does"
+        what = (
+            "is one key, with dots in its name"
+            + f"; so {'are' if len(others) > 1 else 'is'} {', '.join(others)}" * bool(others)
+        )
+        mended.problems.append(Problem(as_path(first), what, remedy))
+    return whole
+
+
+def _laid_over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an object with the keys of another; what both have, is the first one's."""
+    both = dict(below)
+    for key, value in above.items():
+        there = both.get(key)
+        if isinstance(there, dict) and isinstance(value, dict):
+            both[key] = _laid_over(there, value)
+        else:
+            both.setdefault(key, value)
+    return both
 
 
 def take_system_pool(settings: dict[str, Any], prefix: str, mended: Mended) -> None:

@@ -174,9 +174,19 @@ def with_values(remedy: str, item: Any) -> str:
         if parts:
             share = (plain_number(found) or 0) / int(parts)
             return f"{share:.2g}" if share > _LEAST else asked[2]
+        if isinstance(found, bool):
+            return asked[2]
+        if asked[2].isdigit() and (number := re.fullmatch(r"(\d+)( ?m(in(utes?)?)?)?", str(found))):
+            return number[1]
         plain = isinstance(found, str | int) and re.fullmatch(r"[\w:./-]{1,200}", str(found))
-        return str(found) if plain and not secret_in(str(found)) else asked[2]
+        if asked[2].isdigit() or not plain or secret_in(str(found)):
+            return asked[2]
+        return str(found)
 
+    opposite = re.match(r"write `([\w.]+): false` where it is true(, .*)?: (.*)", remedy)
+    if opposite and isinstance(item, bool):
+        more = (opposite[2] or "") if item else ""
+        return f"write `{opposite[1]}: {as_yaml(not item)}` in its place{more}: {opposite[3]}"
     return re.sub(r"<([\w.|/]*) or ([^>]+)>", value, remedy)
 
 

@@ -9,7 +9,8 @@ import yaml
 
 from config.base.problems import Problem
 from config.stack_file import loader
-from config.stack_file.mended_file import MendedObject, follow, leaves, place_of
+from config.stack_file.followed_remedies import follow, place_of
+from config.stack_file.mended_file import MendedObject, leaves
 from tests.config.stack_files import ERRORS, replaced
 from tests.config.test_at_once import TOLD, switches
 from tests.config.test_hints import HINTS
@@ -31,7 +32,7 @@ def errors(raw: dict[str, Any]) -> list[Problem]:
 
 
 def written_out(raw: dict[str, Any]) -> list[MendedObject]:
-    return loader.mended_objects(raw, errors(raw))
+    return [*loader.mend(raw, errors(raw)).objects]
 
 
 def test_no_remedy_is_refused_by_the_next_check() -> None:
@@ -230,6 +231,66 @@ def test_a_list_whose_last_entry_goes_is_gone() -> None:
 
 
 def test_a_remedy_with_a_further_step_is_not_written_out_by_half() -> None:
-    sizes = ["Standard_NC4as_T4_v3", "Standard_NC8as_T4_v3"]
-    pool = {"name": "t4", "instanceTypes": sizes, "capacity": "spot", "minSize": 0, "maxSize": 8, "desiredCapacity": 0}
+    pool = {
+        **POOL,
+        "maxNodes": "eight",
+        "gpuType": "t4",
+        "size": "Standard_NC4as_T4_v3",
+        "disruption": {"consolidateAfter": "5m"},
+    }
     assert written_out(of_pools(FILE["pools"][0], pool)) == []
+
+
+SIZES = ["Standard_NC4as_T4_v3", "Standard_NC8as_T4_v3"]
+REQUIREMENTS = [
+    {"key": "karpenter.sh/capacity-type", "operator": "In", "values": ["spot", "on-demand"]},
+    {"key": "node.kubernetes.io/instance-type", "operator": "In", "values": SIZES},
+]
+
+
+@pytest.mark.parametrize(
+    ("changed", "ends_on_demand"),
+    [
+        ({"instanceTypes": SIZES, "maxSize": 8}, False),
+        ({"machine": SIZES, "maxNodes": 8, "fallback": [{"onDemand": {"maxNodes": 8}}]}, True),
+        ({"requirements": REQUIREMENTS, "limits": {"nvidia.com/gpu": 8}}, True),
+    ],
+    ids=["eksctl", "a list", "Karpenter"],
+)
+def test_each_machine_of_several_becomes_a_pool_of_one_chain(changed: dict[str, Any], ends_on_demand: bool) -> None:
+    pool = {"name": "t4", "capacity": "spot", "labels": {"gpu": "true"}, **changed}
+    found = written_out(of_pools(FILE["pools"][0], pool))
+    (first, second) = (yaml.safe_load(each.text)[0] for each in found)
+    steps = [{"pool": "t4b"}, *[{"onDemand": {"maxNodes": 8}}] * ends_on_demand]
+    common = {"maxNodes": 8, "capacity": "spot", "labels": {"gpu": "true"}}
+    assert first == {"name": "t4", "machine": SIZES[0], "fallback": steps, **common}
+    assert second == {"name": "t4b", "machine": SIZES[1], **common}
+
+
+def test_a_taint_that_the_program_sets_is_not_written_out_again() -> None:
+    taint = "kubernetes.azure.com/scalesetpriority=spot:NoSchedule"
+    pool = {**POOL, "taints": [taint, "team=a:NoSchedule"], "max_count": 8, "min_count": 0, "node_labels": {"a": "b"}}
+    (found,) = written_out(of_pools(FILE["pools"][0], {key: pool[key] for key in pool if key != "maxNodes"}))
+    assert yaml.safe_load(found.text)[0]["taints"] == [{"key": "team", "value": "a", "effect": "NoSchedule"}]
+
+
+def test_what_only_shows_when_the_others_are_mended_is_told_at_once() -> None:
+    renamed = {"name": "t4-with-a-long-name", "machine": "Standard_NC8as_T4_v3", "capacity": "spot", "maxNodes": 2}
+    raw = of_pools(FILE["pools"][0], {**POOL, "fallback": [{"pool": renamed["name"]}]}, renamed)
+    assert [each.path for each in errors(raw)] == ["pools[2].name"]
+    (further,) = loader.mend(raw, errors(raw)).further
+    assert (further.path, further.what) == (
+        "pools[1].fallback[0].pool",
+        "when the others are mended: there is no pool 't4-with-a-long-name'",
+    )
+    assert loader.mend(FILE, []).further == ()
+
+
+def test_ranges_of_examples_are_asked_for_in_the_same_round_as_their_form() -> None:
+    access = {"authorizedRanges": [{"cidrBlock": "203.0.113.0/26", "displayName": "office"}]}
+    raw = {**FILE, "cloud": {**FILE["cloud"], "access": access}}
+    problems = loader.read_stack(raw, accepts_examples=False)[1]
+    (further,) = loader.mend(raw, problems, accepts_examples=False).further
+    assert further.path == "cloud.access.authorizedRanges[0]"
+    assert "203.0.113.0/26 in it, which examples show" in further.what
+    assert loader.mend(raw, problems, accepts_examples=True).further == ()

@@ -8,6 +8,7 @@ import pytest
 
 from config.base.problems import Problem
 from config.stack_file import loader
+from config.stack_file.mended_file import MendedFile
 from tests.fuzz import files, verdict
 from tests.fuzz.files import File
 
@@ -28,8 +29,9 @@ def judged(file: File, folder: Path) -> tuple[str, list[str]]:
             # What the report writes out is a message as well; its place may be a new one.
             # Each takes as long as several readings.
             often = file.number % 4 == 0 and answer[0] is None
-            mended = loader.mended_objects(raw, answer[1]) if often else []
-            answer[1] += [Problem(answer[1][0].path, "is wrong", str(each)) for each in mended]
+            mended = loader.mend(raw, answer[1]) if often else MendedFile()
+            answer[1] += [Problem(answer[1][0].path, "is wrong", str(each)) for each in mended.objects]
+            answer[1] += mended.further
 
     if fault := files.fault_of(load):
         return "broken", [fault]

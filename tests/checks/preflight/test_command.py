@@ -74,7 +74,7 @@ def test_a_faulty_stack_file_is_refused_with_its_problems_before_anything_is_ask
     monkeypatch.chdir(tmp_path)
     for stack, words in {
         "dev": "Pulumi.dev.yaml:28: pools[1] \"t4\": maxNodes: is 'many'",
-        "foreign": 'mended, pools[1] "t4" reads:',
+        "foreign": 'mended, pool "t4" reads:',
         "broken": "Pulumi.broken.yaml:2: cannot be read as YAML",
         "list": "has no `config`",
         "other": "there are: broken, dev, foreign, list",

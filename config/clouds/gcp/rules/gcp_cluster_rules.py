@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from config.base import near
 from config.base.near import with_form
 from config.base.problems import Problem, as_path
 from config.clouds.gcp.gcp_settings import Gcp
-from config.clouds.gcp.gcp_tables import READ, all_channels, channels, zones
+from config.clouds.gcp.gcp_tables import (
+    READ,
+    accelerator,
+    all_channels,
+    channels,
+    gpu_zones,
+    machines,
+    zones,
+)
 from config.clouds.tables import minor_number
 from config.clouds.traits import Cloud
+from config.model import repairs
 from config.model.pool import AnyPool
 from config.model.reading import doubled, of_each
 from config.rules.cluster_rules import KEPT, check_offered
@@ -39,33 +48,43 @@ def _zones(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         yield Problem(
             "cloud.zones", f"names a zone twice: {', '.join(gcp.zones)}", "name each zone once"
         )
-    yield from _outside("cloud.zones", gcp.zones, gcp)
+    yield from _outside("cloud.zones", gcp.zones, gcp, draft.pools.values())
 
 
 def _zones_of_a_pool(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     gcp = draft.settings(Gcp)
     if gcp:
         written = tuple(zone for zone in pool.zones if re.fullmatch(cloud.zone_form, zone))
-        yield from _outside(f"{path}.zones", written, gcp)
+        yield from _outside(f"{path}.zones", written, gcp, [pool])
 
 
-def _outside(path: str, written: tuple[str, ...], gcp: Gcp) -> Iterator[Problem]:
+def _outside(
+    path: str, written: tuple[str, ...], gcp: Gcp, pools: Iterable[AnyPool]
+) -> Iterator[Problem]:
     region = gcp.region
     outside = [zone for zone in dict.fromkeys(written) if zone.rpartition("-")[0] != region]
     if region and outside:
         # Not every region has an a, or what the other has.
-        known = zones().get(region, (f"{region}-b",))
+        there = zones().get(region, (f"{region}-b",))
         same = {zone: f"{region}-{zone.rpartition('-')[2]}" for zone in outside}
         right = [same.get(zone, zone) for zone in written]
-        right = [zone for zone in dict.fromkeys(right) if zone in known] or list(known[:1])
+        right = [zone for zone in dict.fromkeys(right) if zone in there] or list(there[:1])
+        right = [zone for zone in right if _has_gpus(zone, pools)] or right
         regions = {zone.rpartition("-")[0] for zone in written}
         other = f"; or move to {regions.pop()} by `location`" if len(regions) == 1 else ""
         yield Problem(
             path,
             f"{', '.join(outside)} {'is' if len(outside) == 1 else 'are'} not in {region}, the "
             "cluster's region",
-            f"write `zones: [{', '.join(right)}]`; {region} has {', '.join(known)}{other}",
+            f"write `zones: [{', '.join(right)}]`; {region} has {', '.join(there)}{other}",
         )
+
+
+def _has_gpus(zone: str, pools: Iterable[AnyPool]) -> bool:
+    """Return whether a zone has the GPUs of pools, as far as that is known."""
+    sizes = (machines().get(size) for size in of_each(pools, lambda pool: pool.machine))
+    there = (gpu_zones().get(accelerator(size.gpu_model)) for size in sizes if size)
+    return all(zone in each for each in there if each)
 
 
 def _place(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
@@ -151,6 +170,10 @@ def _patch(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         )
 
 
+_KEY, _VALUE = r"[a-z][-a-z0-9]{0,62}", r"[-a-z0-9]{1,63}"
+"""Forms of a label that everybody can type."""
+
+
 def _labels(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     """Check tags, which become resource labels (page creating-managing-labels) in any alphabet."""
     tags = draft.cluster.tags if draft.cluster else {}
@@ -158,21 +181,37 @@ def _labels(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         yield Problem("cluster.tags", f"has {len(tags)} tags", f"at most {_MOST_LABELS}")
     for name, value in tags.items():
         path = f"cluster.tags{as_path(name)}"
-        if not re.fullmatch(r"[^\W\d_][-\w]{0,62}", name) or name != name.lower():
+        wrong_key = not re.fullmatch(r"[^\W\d_][-\w]{0,62}", name) or name != name.lower()
+        wrong_value = not re.fullmatch(r"[-\w]{0,63}", value) or value != value.lower()
+        template = repairs.is_placeholder(value)
+        pair = f"{with_form(name, _KEY)}{with_form(value, _VALUE)}"
+        both = re.fullmatch(r"write for example (\S+); write for example (\S+); ", pair)
+        if wrong_key and wrong_value and both and not template:
+            yield Problem(
+                path,
+                f"{name!r} is not a valid key of a Google label, nor {value!r} a valid value",
+                f"write for example `{both[1]}: {both[2]}`; at most 63 lower-case letters, digits, "
+                "_ and -, a letter first in a key",
+            )
+            continue
+        if wrong_key:
             yield Problem(
                 path,
                 f"{name!r} is not a valid key of a Google label",
-                with_form(name, r"[a-z][-a-z0-9]{0,62}")
+                with_form(name, _KEY)
                 + "at most 63 lower-case letters, digits, _ and -, a letter first",
             )
         elif name.startswith(cloud.own_beginning):
             yield of_the_cloud(path, cloud)
-        if not re.fullmatch(r"[-\w]{0,63}", value) or value != value.lower():
+        if template:
+            what = f"is {value!r}, which nothing replaces here"
+            remedy = "write the value itself; each environment has a stack file of its own"
+            yield Problem(path, what, remedy)
+        elif wrong_value:
             yield Problem(
                 path,
                 f"is {value!r}, not a valid value of a Google label",
-                with_form(value, r"[-a-z0-9]{1,63}")
-                + "at most 63 lower-case letters, digits, _ and -",
+                with_form(value, _VALUE) + "at most 63 lower-case letters, digits, _ and -",
             )
 
 

@@ -12,6 +12,7 @@ from config.model.fields import Unreadable
 from config.model.pool import Pool, Taint
 from config.model.release import has_mutating_policies
 from config.placement import object_names
+from config.releases import names
 from config.rules.draft import Draft, each_taint, has_gpus
 
 _PATH = "cloud.fallback"
@@ -52,7 +53,7 @@ def _no_order(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     else:
         why, remedy = (
             f" with Kubernetes {draft.kubernetes_version}",
-            "write a release with 1.36 or later, or leave out the pools' `fallback`",
+            f"write `kubeflow-spot:release: {names()[-1]}`, or leave out the pools' `fallback`",
         )
     yield Problem(
         f"{_PATH}.mode",
