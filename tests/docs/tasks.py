@@ -20,7 +20,7 @@ LOADER = "tests/docs/test_tasks.py, loaded"
 COMPARED = "tests/docs/test_tasks.py, compared"
 
 _OVER = re.compile(r"<!-- over: (\w+) -->")
-_PROGRAMS = ("az", "gcloud", "kubectl", "pulumi", "make", "curl", "terraform")
+_PROGRAMS = ("az", "gcloud", "bq", "kubectl", "pulumi", "make", "curl", "terraform")
 
 
 def is_stack_file(block: Block) -> bool:
