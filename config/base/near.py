@@ -77,6 +77,9 @@ def with_form(name: str, form: str) -> str:
         return f"fill in {placeholder[0]}; "
     lower = re.sub(r"^[a-z0-9]+://([^/]+).*", r"\1", name.lower())  # an address of a bucket
     words = re.findall("[a-z0-9]+", lower)
+    telling = [word for word in words if word not in _OF_ALL_POOLS]
+    if telling and len("".join(words)) > most:
+        words = telling
     # As many of its words as fit, perhaps all, and of the next one as many letters.
     joined = (
         [(filler.join(words[:end]), filler, words[end:]) for filler in ("-", "")]
@@ -91,6 +94,8 @@ def with_form(name: str, form: str) -> str:
     return f"write for example {near}; " if near else ""
 
 
+_OF_ALL_POOLS = ("gpu", "spot", "pool", "node", "nodes", "nodepool", "vm")
+"""Words of names that tell nothing."""
 _TELLING = 4
 """Letters of a word by which it is known."""
 

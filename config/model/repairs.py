@@ -51,6 +51,7 @@ def repaired(given: Any, pattern: str) -> str | None:
         tries.append(plain.lower().replace(" ", ""))  # as the portal shows it
     if re.fullmatch(r"(https:/)?/?[\w.-]+(/[\w.-]+)+", plain):
         tries.append(plain.rpartition("/")[2])  # a name at the end of a path
+    tries.append(re.sub(r"(?<=\d)\.+(?=[./]|$)", "", plain))  # a dot too many in an address
     tries += durations(plain)
     return next((each for each in tries if each != given and re.search(pattern, each)), None)
 

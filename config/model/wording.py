@@ -20,6 +20,12 @@ from config.model.wrong_shape import not_a_list, not_an_object, shown, type_in_w
 
 NOT_A_KEY = "is not a key of this object"
 """The problem of an unknown key."""
+NO_TEMPLATE = "which nothing replaces here"
+ITSELF = (
+    "write the value itself: each environment has a stack file of its own, and a pipeline can set "
+    "one value by `pulumi config set --path`"
+)
+"""Problem and remedy of a template's variable."""
 NO_SUCH_SETTING = "this program has no such setting"
 """The remedy for one that means nothing here."""
 OF_AN_EXAMPLE = "which examples show and nobody has"
@@ -55,12 +61,12 @@ def problem_of_error(error: ErrorDetails, model: type[Model], path: str) -> Prob
         case "string_type" if error["loc"][-1] == "matchExpressions":
             what = f"is {type_in_words(given)}, not text"
             return Problem(where, what, "write labels and values, such as `app: batch-scorer`")
-        case "string_type" if given is None and ":" in str(error["loc"][-1]):
-            name, _, text = str(error["loc"][-1]).partition(":")
-            text = text.strip().strip("\"'")
+        case "string_type" if given is None and re.search("[:=]", str(error["loc"][-1])):
+            name, sign, text = re.split(r"\s*([:=])\s*", str(error["loc"][-1]), maxsplit=1)
+            text = text.strip("\"'")
             value = json.dumps(text) if "labels" in where or "tags" in where else text
-            remedy = f"write `{name}: {value}`, with a space after the colon"
-            return Problem(where, KEY_ALONE, remedy)
+            how = "with a space after the colon" if sign == ":" else "with a colon"
+            return Problem(where, KEY_ALONE, f"write `{name}: {value}`, {how}")
         case "string_type" if given is None or isinstance(given, dict | list):
             what = f"is {type_in_words(given)}, not text"
             form = next((_form(form, place, given) for form in place.forms), None)
@@ -92,9 +98,9 @@ def problem_of_error(error: ErrorDetails, model: type[Model], path: str) -> Prob
             )
         case "string_pattern_mismatch" if repairs.is_placeholder(given):
             form = _form(context["pattern"], place, given)
-            return Problem(
-                where, f"{is_it}, which nothing replaces here", f"write the value: {form}"
-            )
+            return Problem(where, f"{is_it}, {NO_TEMPLATE}", f"{ITSELF}: {form}")
+        case "int_type" | "float_type" | "bool_type" if repairs.is_placeholder(given):
+            return Problem(where, f"{is_it}, {NO_TEMPLATE}", ITSELF)
         case "string_pattern_mismatch" if (
             isinstance(error["loc"][-1], int)
             and len(parts := str(given).split()) > 1

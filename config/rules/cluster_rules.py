@@ -16,6 +16,7 @@ from config.model import repairs
 from config.model.fields import FORMS, given
 from config.model.reading import doubled, known, written
 from config.model.release import PINS, Override, pinned
+from config.model.wording import ITSELF, NO_TEMPLATE
 from config.rules.draft import Draft, each
 
 
@@ -49,11 +50,7 @@ def _name(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if name is None:
         yield Problem("cluster.name", "is missing", "add `name`")
     elif repairs.is_placeholder(name) or "${" in name:
-        what = f"is {name!r}, and nothing replaces variables here"
-        remedy = (
-            f"write the name itself, in a stack file for each cluster: {cloud.cluster_name_words}"
-        )
-        yield Problem("cluster.name", what, remedy)
+        yield Problem("cluster.name", f"is {name!r}, {NO_TEMPLATE}", ITSELF)
     elif not re.fullmatch(cloud.cluster_name, name):
         yield Problem(
             "cluster.name",

@@ -28,7 +28,7 @@ def _least(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Pro
         remedy = f"write {most} or less, or raise maxNodes"
         if most:
             remedy = (
-                f"write {most} or less, raise maxNodes to {least}, or exchange the two: "
+                f"raise maxNodes to {least}, write {most} or less, or exchange the two: "
                 f"`minNodes: {most}`, `maxNodes: {least}`"
             )
         # A cloud refuses a system pool of one node, or its rules warn of it.

@@ -154,11 +154,17 @@ def _fallback_pools(
         guess, known = near.did_you_mean(step.pool, others), f"one of: {', '.join(others)}"
         other = f", or name {known}" if others else alone or ", or remove this step"
         remedy = f"{guess}{known}" if guess else f"write that pool under `pools`{other}"
-        if len(others) == 1:
-            remedy = (
-                f"write `pool: {others[0]}`, the only other spot pool, or that pool under `pools`"
-            )
+        free = [name for name in others if name not in _in_chains(draft)]
+        if len(free) == 1:
+            remedy = f"write `pool: {free[0]}`, which is in no chain, or that pool under `pools`"
         yield Problem(where, f"there is no pool {step.pool!r}", remedy)
+
+
+def _in_chains(draft: Draft) -> set[str]:
+    """Return the names of the pools that have a chain, or are a step of one."""
+    chains = of_each(draft.pools.values(), lambda pool: (pool.name, pool.fallback))
+    steps = {name for _, chain in chains for name in of_each(chain, lambda step: step.pool) if name}
+    return steps | {name for name, chain in chains if chain}
 
 
 def _other_kind(where: str, pool: Pool, other: Pool, cloud: Cloud) -> Iterator[Problem]:

@@ -12,6 +12,7 @@ from config.base.problems import Problem, as_path
 from config.clouds.traits import Cloud
 from config.model.fields import Model, Reference, Some
 from config.model.reading import part
+from config.model.wording import ITSELF
 from config.rules.draft import Draft
 
 _NO_TEMPLATE = {"groups", "username", "public_key", "context"}
@@ -56,8 +57,7 @@ def _left(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
 
 def _template(path: str, found: str, warning: bool = False) -> Problem:
     what = f"has {found!r} in it, which nobody replaces: a stack file is no template"
-    remedy = "write the value itself; each environment has a stack file of its own"
-    return Problem(path, what, remedy, warning)
+    return Problem(path, what, ITSELF, warning)
 
 
 def _around(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
@@ -112,17 +112,20 @@ _INSTEAD: Mapping[str, str] = {
 
 def _dropped(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     others = [("workloads", draft.workloads), ("queueing", draft.queueing)]
-    for path, name, dropped in _shortened([*parts(draft), *others]):
+    for path, name, dropped, kept in _shortened([*parts(draft), *others]):
+        whole = f"`{path.rpartition('.')[2]}: [{', '.join([*kept, *dropped])}]`"
         yield Problem(
             path,
             f"takes the place of the default, and leaves out {', '.join(dropped)}",
-            _INSTEAD.get(name, "add them to the list, or remove it for the default"),
+            _INSTEAD.get(name, f"write {whole}, or remove it for the default"),
             warning=True,
         )
 
 
-def _shortened(values: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, str, list[str]]]:
-    """Yield path, field and missing entries of each list that lacks some of its default.
+def _shortened(
+    values: Iterable[tuple[str, Any]],
+) -> Iterator[tuple[str, str, list[str], list[str]]]:
+    """Yield path, field, missing and kept entries of each list that lacks some of its default.
 
     An empty list is intended, unless another key adds to the default.
     """
@@ -139,7 +142,7 @@ def _shortened(values: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, str, li
                 if wanted and isinstance(inner, tuple) and isinstance(default, tuple):
                     dropped = [str(entry) for entry in default if entry not in inner]
                     if dropped:
-                        yield where, known_as, dropped
+                        yield where, known_as, dropped, [str(entry) for entry in inner]
                 yield from _shortened([(where, inner)])
         elif isinstance(value, tuple):
             yield from _shortened((f"{path}[{index}]", item) for index, item in enumerate(value))

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from config.base.hiding import hidden
 from config.base.problems import Problem
 from config.clouds.registry import Registration
 from config.model.wording import NOT_A_KEY, OF_AN_EXAMPLE
@@ -104,14 +105,15 @@ def joined(of_reading: list[Problem], of_rules: list[Problem], reading: Reading)
         what, remedy = f"{first.what}, and {problem.what}", f"{first.remedy}; {problem.remedy}"
         if problem.remedy in first.remedy:
             remedy = first.remedy
-            what = first.what if OF_AN_EXAMPLE in first.what else what
+            both = OF_AN_EXAMPLE in first.what and re.match(r"has (\S+) in it", problem.what)
+            what = first.what.replace(" in it", f" and {both[1]} in it", 1) if both else what
         if first.remedy.startswith("remove it"):
             what, remedy = first.what, first.remedy
         if problem.remedy.startswith("remove it"):
             what, remedy = problem.what, problem.remedy  # its value does not matter
         elif place:
             remedy = with_right_value(first.remedy, *place, problem.remedy)
-        elif problem.path in reading.meant:
+        elif problem.path in reading.meant and OF_AN_EXAMPLE not in problem.what:
             remedy = problem.remedy  # the value as it was meant would be refused
         known[problem.path] = Problem(problem.path, what, remedy)
     return [*known.values(), *others]
@@ -210,3 +212,22 @@ def with_machines(
         if each.path not in told
         or not (each.what == "is missing" or each.what.startswith("is set on an on-demand pool"))
     ]
+
+
+def shown(problems: Iterable[Problem]) -> list[Problem]:
+    """Return the problems sorted, without secrets; a misplaced secret may even be a key."""
+    problems = [*problems]
+    # A warning of a key that has no place here, or of a template, repeats or contradicts the error.
+    wrong = {each.path: each.what for each in problems if not each.warning}
+    problems = [
+        each
+        for each in problems
+        if not (
+            each.warning
+            and each.path in wrong
+            and (NOT_A_KEY in wrong[each.path] or "nobody replaces" in each.what)
+        )
+    ]
+    return sorted(
+        {Problem(hidden(p.path), hidden(p.what), hidden(p.remedy), p.warning) for p in problems}
+    )

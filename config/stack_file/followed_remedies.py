@@ -23,7 +23,7 @@ VALUE = re.compile(
     r" [`']?(\"[^\"]*\"|\[[^`]*\]|\{[^`]*\}|[\w./+:-]*\w)[`']?(?=$|[?;,]| \()"
 )
 _OF_A_KEY = re.compile(
-    r"is not a (key|setting) of|is no property of|is not a valid key|in the namespace|is a key without"
+    r"is not a (key|setting) of|is no property of|is one key|is not a valid key|in the namespace|is a key without"
 )
 KEY = re.compile(
     r"(?:write(?: for example)?|did you mean) `?(?:[\w-]+:)?([\w./-]*\w)`?(?=$|\?| in its)"
@@ -95,6 +95,13 @@ def follow(
     if written and (wrong_key or " in place of `" in first):
         remove(settings, place)
     return bool(written)
+
+
+def leaves_open(problem: Problem) -> bool:
+    """Return whether a remedy for a wrong key is a choice, or wants something of its reader."""
+    first = problem.remedy.partition("; ")[0]
+    kept = KEY.match(first) or re.match(r"remove|its place is", first)
+    return not kept and (_OPEN.search(first) or _CHOICE.search(first)) is not None
 
 
 def unfollowed(remedy: str) -> bool:

@@ -48,9 +48,12 @@ def gpu_object(item: Any, size: object, cloud: Cloud) -> str:
     written = next((str(values[key]) for key in _TYPES if key in values), "")
     model = _model(written)
     remedy = _of_machine(count, model, size, cloud)
-    if values.get(_DRIVER) == "latest" and cloud.provider == "gcp":
-        latest = "write `gcp: {driverVersion: latest}` in its place"
-        return re.sub(r"^remove it", latest, remedy)
+    if str(values.get(_DRIVER)).lower() == "latest" and cloud.provider == "gcp":
+        latest = "`gcp: {driverVersion: latest}`"
+        remedy = re.sub(r"^remove it", f"write {latest} in its place", remedy)
+        return re.sub(
+            r"^(write `gpus: \d+`) and (`gpuModel: [\w-]+`)", rf"\1, \2 and {latest}", remedy
+        )
     shares = next((values[key] for key in _SHARES if str(values.get(key)).isdigit()), None)
     if shares:
         sharing = f"`gpuSharing: {{strategy: time-slicing, replicas: {shares}}}`"

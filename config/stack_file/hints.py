@@ -54,13 +54,9 @@ _AROUND = (
 
 _ONE_LEVEL_HIGHER = "delete this line, and write what it holds one level higher"
 _SEE_BELOW = "delete this line; what to do with what it holds, is told with each"
-_THE_OTHER_WAY = "the meaning is the other way round"
 _ADDONS = "criticalAddonsOnly"
-
 _LISTS_OF_MACHINES = ("instancetypes", "vmsizes", "machinetypes", "machines")
-
 _POOL_OBJECT = re.compile(r"^pool\b")
-
 _TELLING = 6
 """Letters of another tool's key that means the same at every place; `min` does not."""
 
@@ -155,7 +151,8 @@ class Hints:
         if key in self._types:
             return f"its place is `{self._prefix}{key}`, beside the others", f"/{key}"
         if other := opposite(key, fields):
-            return f"write `{other}: false` where it is true: {_THE_OTHER_WAY}", None
+            how = "the meaning is the other way round"
+            return f"write `{other}: false` where it is true: {how}", None
         elsewhere = of_another_cloud(key, path, self._registration)
         if elsewhere and not nearest(key, fields, HINT):
             return elsewhere, None

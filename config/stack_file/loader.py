@@ -8,13 +8,12 @@ One problem must not hide another: each top key and each pool is read by itself
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, TypeVar, get_origin
 
 from config import releases, rules
-from config.base.hiding import hidden
 from config.base.problems import Problem
 from config.clouds import registry
 from config.clouds.registry import Registration
@@ -42,6 +41,7 @@ from config.stack_file.follow_ups import (
     joined,
     once_a_list,
     once_an_object,
+    shown,
     with_machines,
     with_other_setting,
 )
@@ -103,7 +103,7 @@ def read_stack(
     problems = with_machines(problems, file.settings, file.registration)
     unknown = tuple(f"{each.path}." for each in problems if each.what == wording.NOT_A_KEY)
     beyond = [each for each in beyond if not each.path.startswith(unknown)]
-    problems = _shown(
+    problems = shown(
         once_an_object(once_a_list(bounds.drop_repeats(problems, beyond + beyond_outside)))
     )
     if any(not problem.warning for problem in problems):
@@ -325,22 +325,3 @@ def _example(key: str, settings: Mapping[str, Any]) -> str:
 def _rule_problems(file: _File, draft: Draft) -> list[Problem]:
     found, reading = rules.run_rules(draft), file.reading
     return [reading.of_rule(each) for each in independent(found, reading)]
-
-
-def _shown(problems: Iterable[Problem]) -> list[Problem]:
-    """Return the problems sorted, without secrets; a misplaced secret may even be a key."""
-    problems = [*problems]
-    # A warning of a key that has no place here, or of a template, repeats or contradicts the error.
-    wrong = {each.path: each.what for each in problems if not each.warning}
-    problems = [
-        each
-        for each in problems
-        if not (
-            each.warning
-            and each.path in wrong
-            and (wording.NOT_A_KEY in wrong[each.path] or "nobody replaces" in each.what)
-        )
-    ]
-    return sorted(
-        {Problem(hidden(p.path), hidden(p.what), hidden(p.remedy), p.warning) for p in problems}
-    )

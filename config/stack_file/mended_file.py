@@ -24,6 +24,7 @@ from config.stack_file.followed_remedies import (
     VALUE,
     Place,
     follow,
+    leaves_open,
     place_of,
     remove,
     unfollowed,
@@ -36,7 +37,7 @@ Read = Callable[[dict[str, Any]], Iterable[Problem]]
 _ROUNDS = 4
 """Readings in which remedies are followed: mending one mistake may show the next."""
 
-_FEW = 2
+_FEW = 1
 """Errors of an object that are read one by one, if each says what to write."""
 
 
@@ -62,7 +63,8 @@ class MendedObject:
         ]
         with_notes = f" ({'; '.join(notes)})" if notes else ""
         subject = self.name or self.path
-        return f"mended, {subject} reads{with_notes}:\n{indent(self.text, '    ')}"
+        verb = "read" if " and " in subject else "reads"
+        return f"mended, {subject} {verb}{with_notes}:\n{indent(self.text, '    ')}"
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,8 @@ def mended_file(
         if not [each for each in reversed(left) if follow(mended, each, examples)]:
             break
         left = list(read(mended))
-    unclear = [place_of(each.path) for each in left if OF_AN_EXAMPLE not in each.what]
+    unclear = [place_of(each.path) for each in left if not _of_an_example(each)]
+    unclear += [place_of(p.path) for p in errors if p.what == NOT_A_KEY and leaves_open(p)]
     right = [
         place
         for place in _objects(mended)
@@ -136,7 +139,26 @@ def mended_file(
     )
     known = [place_of(each.path) for each in errors]
     further = tuple(_further(left, known, examples, settings))
-    return MendedFile(tuple(each for each in found if not secret_in(each.text)), further)
+    return MendedFile(
+        _together([each for each in found if not secret_in(each.text)], types), further
+    )
+
+
+def _together(found: list[MendedObject], types: Iterable[str]) -> tuple[MendedObject, ...]:
+    """Return the objects in their usual order, several top keys as one text."""
+    usual = [*types]
+    tops = [each for each in found if not each.name]
+    tops.sort(key=lambda each: usual.index(each.path) if each.path in usual else len(usual))
+    if len(tops) > 1:
+        whole = MendedObject(
+            tops[0].path,
+            "\n".join(each.text for each in tops),
+            tuple(key for each in tops for key in each.examples),
+            tuple(key for each in tops for key in each.left_out),
+            ", ".join(each.path for each in tops[:-1]) + f" and {tops[-1].path}",
+        )
+        return (whole, *(each for each in found if each.name))
+    return tuple(found)
 
 
 def _further(
@@ -152,7 +174,7 @@ def _further(
         place = place_of(each.path)
         of_an_error = any(_in(place, one) or _in(one, place) for one in known)
         of_ours = any(_in(place, one) for one in examples) or value_in(settings, place) is None
-        if OF_AN_EXAMPLE in each.what:
+        if _of_an_example(each):
             yield each
         elif not of_an_error and not of_ours:
             yield replace(each, what=f"when the others are mended: {each.what}")
@@ -185,6 +207,11 @@ def _says_more(
         or any("a pool has one machine" in each.remedy for each in told)
     )
     return whole and changed and more
+
+
+def _of_an_example(problem: Problem) -> bool:
+    """Return whether a value is right but for its being an example's."""
+    return problem.what.startswith("has ") and problem.what.endswith(OF_AN_EXAMPLE)
 
 
 def _key(place: Place) -> str:

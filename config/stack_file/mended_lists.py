@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from config.stack_file.mending import Mended
 
 
+_AS_TEXTS = "write `[{}]`; a name can stand behind a `#`, as a comment"
+
+
 def read_list(mended: Mended, value: Any, inner: Any, path: str) -> Any:
     form = shapes.structure(inner)
     model: type[Model] | None = form if isinstance(form, type) else None
@@ -24,6 +27,12 @@ def read_list(mended: Mended, value: Any, inner: Any, path: str) -> Any:
         value, split, places = shapes.joined_entries(value, model, path)
         mended.problems += split
         mended.written |= places
+        if model is None and (texts := shapes.addresses(value)):
+            mended.add(path, "holds objects, not texts", _AS_TEXTS.format(", ".join(texts)))
+            mended.written |= {
+                f"{path}[{index}]": mended.as_written(path) for index in range(len(texts))
+            }
+            return texts
         return [mended.value(item, inner, f"{path}[{index}]") for index, item in enumerate(value)]
     if isinstance(value, dict) and model:
         return _items(mended, value, model, path)

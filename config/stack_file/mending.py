@@ -34,6 +34,7 @@ from config.stack_file.written_out import (
     remove_double,
     taken_apart,
     with_values,
+    without_what_is_there,
     written_out,
 )
 
@@ -82,11 +83,6 @@ class Mended:
         return inner or value
 
     def _object(self, value: Any, model: type[Model], path: str) -> Any:
-        if isinstance(value, list) and len(value) == 1 and isinstance(value[0], dict):
-            self.add(path, *not_an_object(value, model))
-            self.guessed.add(path)
-            self.written[path] = f"{self.as_written(path)}[0]"
-            return self._object(value[0], model, path)
         pool = value_at(self.file, path.partition(".")[0])
         if path == "cloud.fallback" and (first := shapes.chain_of(value, self.file)):
             what = "is a list of steps, which belong to a pool"
@@ -101,6 +97,11 @@ class Mended:
             whole = self.as_written(path)
             self.written |= {path: whole} | {path + as_path(key): whole for key in found}
             return self._object(found, model, path)
+        if isinstance(value, list) and len(value) == 1 and isinstance(value[0], dict):
+            self.add(path, *not_an_object(value, model))
+            self.guessed.add(path)
+            self.written[path] = f"{self.as_written(path)}[0]"
+            return self._object(value[0], model, path)
         if not isinstance(value, dict):
             return value
         fields, before = by_key(model), len(self.problems)
@@ -110,11 +111,15 @@ class Mended:
             what = NOT_A_KEY if deeper else "is a key of the object around this one"
             self.add(path + where, what, remedy)
             self.written[path + place] = self.as_written(path + where)
+        value, further = self._switches(value, fields, path)
         mended = {
             key: self.value(item, fields[key].annotation, path + as_path(key))
             for key, item in value.items()
             if key in fields
         }
+        for switch, key, item in further:
+            where = self.as_written(path + as_path(switch))
+            self._unknown(str(key), item, model, path, mended, where)
         for key, item in value.items():
             if key == "gpus" and isinstance(mended.get(key), dict | list):
                 remedy, _ = self.hint(key, model, path, mended, mended.pop(key))
@@ -132,6 +137,24 @@ class Mended:
             self.add(path, f"is an object of Kubernetes ({shown(value['kind'])})", remedy)
             self.guessed.add(path)
         return mended
+
+    def _switches(
+        self, value: dict[Any, Any], fields: Mapping[str, FieldInfo], path: str
+    ) -> tuple[dict[Any, Any], list[tuple[str, Any, Any]]]:
+        """Return an object with true or false for each object `{enabled: true}` of another tool,
+        and what else such an object has, with its key.
+        """
+        right, further = dict(value), []
+        for key, item in value.items():
+            kinds = set(alternatives(fields[key].annotation)) if key in fields else set()
+            if bool not in kinds or len(kinds) > 1 or not isinstance(item, dict):
+                continue
+            if isinstance(item.get("enabled"), bool):
+                right[key] = item["enabled"]
+                remedy = f"write `{key}: {as_yaml(right[key])}`"
+                self.add(path + as_path(key), "is an object, not true or false", remedy)
+                further += [(key, name, one) for name, one in item.items() if name != "enabled"]
+        return right, further
 
     def _unknown(
         self,
@@ -158,7 +181,7 @@ class Mended:
             if isinstance(near, dict) and "." not in path:
                 near = {**near, **mended}  # with what stood one level too deep
             remedy, meant = self.hint(key, model, path, near, item)
-            remedy = with_values(remedy, item)
+            remedy = without_what_is_there(with_values(remedy, item), near)
         else:  # a hint compares many names: none for a problem that no report shows
             remedy, meant = keys_here(by_key(model)), None
         field = field_at(model, meant) if meant and not meant.startswith("/") else None

@@ -127,7 +127,7 @@ def meant_object(
     """
     fields = by_key(model)
     if isinstance(value, list):
-        meant = _of_words(value, model)
+        meant = _of_pairs(value, fields) or _of_words(value, model)
         what = "is a list, not an object"
         return (what, f"write `{in_flow(meant, model)}`", meant) if meant else None
     if "onDemand" in fields and isinstance(value, str) and bare(value) == "ondemand":
@@ -154,6 +154,8 @@ def meant_object(
             return what, f"write `{pair[1]}: {pair[2]}`", {pair[1]: yaml.safe_load(pair[2])}
         fitting = [key for key, each in fields.items() if fits(value, each)]
         plain = re.fullmatch(r"[\w.:/-]+", value) and not re.fullmatch(r"[a-z]+", value)
+        needed = {key for key in fields if fields[key].is_required()}
+        fitting = ["name"] if "name" in fitting and needed <= {"name"} else fitting
         if len(fitting) == 1 and plain:
             what = f"is {shown(value)}, which is text and not an object"
             return what, f"write `{{{fitting[0]}: {value}}}`", {fitting[0]: value}
@@ -182,6 +184,14 @@ def chain_of(value: Any, file: Mapping[str, Any]) -> tuple[int, str] | None:
     return None
 
 
+def _of_pairs(value: list[Any], fields: Mapping[str, FieldInfo]) -> dict[str, Any] | None:
+    """Return the object that a list of texts `--scan-interval=20s` means; None for others."""
+    spelled = {bare(key): key for key in fields}
+    pairs = [re.fullmatch(r"-*([\w-]+)\s*[=:]\s*(\S+)", str(each)) for each in value]
+    known = {spelled.get(bare(pair[1]), ""): yaml.safe_load(pair[2]) for pair in pairs if pair}
+    return known if known and len(known) == len(value) and "" not in known else None
+
+
 def _of_words(value: list[Any], model: type[Model]) -> dict[str, Any] | None:
     """Return the object that a list in place of it means: its words are those of the object's only
     list, each perhaps in an object of another tool; None for others.
@@ -207,6 +217,21 @@ def _of_words(value: list[Any], model: type[Model]) -> dict[str, Any] | None:
             }
             return {key: named, **numbers}
     return None
+
+
+_ADDRESS = ("cidrblock", "cidr", "iprange", "ipprefix", "addressprefix", "range")
+"""What other tools call an address in an object with its name, in lower case without _ and -."""
+
+
+def addresses(value: list[Any]) -> list[str]:
+    """Return the addresses of a list of objects that hold one each; none for other lists."""
+    found = [
+        [str(one) for key, one in each.items() if bare(str(key)) in _ADDRESS]
+        for each in value
+        if isinstance(each, dict)
+    ]
+    whole = len(found) == len(value) and all(len(each) == 1 for each in found)
+    return [each[0] for each in found] if whole else []
 
 
 _STEPS = ({"pool"}, {"onDemand"})

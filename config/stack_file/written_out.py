@@ -190,6 +190,14 @@ def with_values(remedy: str, item: Any) -> str:
     return re.sub(r"<([\w.|/]*) or ([^>]+)>", value, remedy)
 
 
+def without_what_is_there(remedy: str, beside: Any) -> str:
+    """Return a remedy that names what a key needs beside it without that, where it is there."""
+    needed = re.search(r", beside ((?:`[^`]+`(?: or )?)+)", remedy)
+    names = re.findall(r"`(?:\w+\.)?(\w+)", needed[1]) if needed else []
+    there = any(inside(beside, name) is not None for name in names)
+    return remedy.replace(needed[0], "") if needed and there else remedy
+
+
 def _at(item: Any, path: str) -> Any:
     """Return the value at a path of names, the first one of a list; None without one."""
     for name in filter(None, path.split(".")):

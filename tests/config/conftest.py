@@ -19,13 +19,13 @@ MOST_WORDS = 40
 @pytest.fixture(autouse=True)
 def short_warnings(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Fail a test whose stack file draws a warning that is too long."""
-    shown, long = loader._shown, []
+    shown, long = loader.shown, []
 
     def counted(problems: Any) -> list[Problem]:
         found = shown(problems)
         long.extend(p for p in found if p.warning and len(f"{p.what} {p.remedy}".split()) > MOST_WORDS)
         return found
 
-    monkeypatch.setattr(loader, "_shown", counted)
+    monkeypatch.setattr(loader, "shown", counted)
     yield
     assert not long, "\n".join(map(str, long))

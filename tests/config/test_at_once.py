@@ -96,7 +96,7 @@ TOLD = [
     (on_gke(access={"ipEndpoint": 1, "authorizedRanges": ["20.61.10.0/28", "20.61.10.1/28"]}), "cloud.access.authorizedRanges[1]", "is not a range"),
     # A value of a wrong form with one meaning is judged as it was meant.
     (good(cluster={"name": "ml", "kubernetesVersion": 1.35, "reason": "our Istio needs it"}), "cluster.kubernetesVersion", 'drops a last 0 -> write "1.35", with quotes'),
-    (extra_pool(minNodes="9"), "pools[3].minNodes", "is '9', in quotes, and is 9, more than maxNodes, which is 3 -> write 3 or less, raise maxNodes to 9, or exchange the two: `minNodes: 3`, `maxNodes: 9`"),
+    (extra_pool(minNodes="9"), "pools[3].minNodes", "is '9', in quotes, and is 9, more than maxNodes, which is 3 -> raise maxNodes to 9, write 3 or less, or exchange the two: `minNodes: 3`, `maxNodes: 9`"),
     (extra_pool(zones=[1, 1]), "pools[3].zones", "names a zone twice"),
     (with_pool(capacity="Spot", generation="b", fallback=[]), "pools[1].generation", "is set on a spot pool without a twin"),
     (closed("20.12.2026", "03.12.2026"), AKS_END, 'is before `start` -> exchange the two'),

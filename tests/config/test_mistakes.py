@@ -41,6 +41,21 @@ MISTAKES = [
     (edited(good(), {}, ["cluster"]), "cluster", "name: ml-dev"),
     (edited(good(), {}, ["cloud"]), "cloud", "provider: azure"),
     (good(cluster="ml"), "cluster", "name, tags"),
+    (good(cluster="ml-sandbox"), "cluster", "is 'ml-sandbox', which is text and not an object -> write `{name: ml-sandbox}`"),
+    (azure(autoscaler=["--scan-interval=20s", "scale-down-unneeded-time=3m"]), "cloud.autoscaler", 'is a list, not an object -> write `{scanInterval: "20s", scaleDownUnneededTime: "3m"}`'),
+    (azure(autoscaler=["--scan-interval=20s", "unknown=3m"]), "cloud.autoscaler", "keys: expander, scanInterval"),
+    (azure(monitoring={"logs": [{"category": "cluster-autoscaler", "retentionPolicy": {"days": 90}}]}), "cloud.monitoring.logs", "is a list, not an object -> write `{controlPlane: [cluster-autoscaler], retentionDays: 90}`"),
+    (azure(access={"azureRbac": {"enabled": True}}), "cloud.access.azureRbac", "is an object, not true or false -> write `azureRbac: true`"),
+    (azure(access={"authorizedRanges": [{"cidrBlock": "203.0.113.0/26", "displayName": "office"}, {"cidrBlock": "9.9.9.9/32"}]}), "cloud.access.authorizedRanges", "holds objects, not texts -> write `[203.0.113.0/26, 9.9.9.9/32]`; a name can stand behind a `#`, as a comment"),
+    (azure(access={"authorizedRanges": ["9.9.9.16./28"]}), "cloud.access.authorizedRanges[0]", 'write "9.9.9.16/28"'),
+    (azure(access={"runCommand": "disabled"}), "cloud.access.runCommand", "is 'disabled' -> write false"),
+    (good(cluster={"name": "ml-x", "tags": {"owner = ml": None}}), 'cluster.tags["owner = ml"]', 'is a key without a value -> write `owner: "ml"`, with a colon'),
+    ({**good(), "cloud": {**good()["cloud"], "kubeflow-spot:dcgmExporter": {"enabled": True}}}, 'cloud["kubeflow-spot:dcgmExporter"]', "stands inside `kubeflow-spot:cloud`: it is indented too deep -> begin it in the column of `kubeflow-spot:cloud`"),
+    (edited({**good(), "cluster.name": "ml-x", "cluster.tags.team": "a"}, {}, ["cluster"]), '["cluster.name"]', "is one key, with dots in its name; so is cluster.tags.team -> write `kubeflow-spot:cluster: {name: ml-x, tags: {team: a}}` in their place"),
+    ({**good(), "cluster.protect": "true"}, '["cluster.protect"]', "write `protect: true` under `kubeflow-spot:cluster` in its place, as `pulumi config set --path` does"),
+    (on_gke([L4], fallback=[{"onDemand": {"maxNodes": 2}}]), "cloud.fallback", "is a list of steps, which belong to a pool -> move it, as `fallback`, below the pool that comes first: 'l4'"),
+    (extra_pool(fallback=["onDemand"], capacity="spot"), "pools[3].fallback[0]", "is 'onDemand', which is text and not an object -> write `{onDemand: {maxNodes: 3}}`"),
+    (extra_pool(maxNodes="${MOST}"), "pools[3].maxNodes", "is '${MOST}', which nothing replaces here -> write the value itself"),
     (good(cluster={"name": "-ml"}), "cluster.name", "3 to 54"),
     (good(cluster={"name": "a" * 55}), "cluster.name", "3 to 54"),
     (good(cluster={"name": "ml-dev\n"}), "cluster.name", "3 to 54"),
@@ -101,7 +116,7 @@ MISTAKES = [
     (good(growth={"order": ["t4", "a100"]}), "growth.order[1]", "there is no pool 'a100' -> one of: general, t4, t4big, t4od"),
     (good(growth={"order": ["t4", "t4"]}), "growth.order[1]", "remove it"),
     ({**azure(autoscaler={"expander": "random"}), "expander": {"otherGroups": [{"priority": 5, "groups": ["x"]}]}}, "expander.otherGroups", "set that to priority"),
-    (system(minNodes=5), "systemPool.minNodes", "write 4 or less, raise maxNodes to 5, or exchange the two: `minNodes: 4`, `maxNodes: 5`"),
+    (system(minNodes=5), "systemPool.minNodes", "raise maxNodes to 5, write 4 or less, or exchange the two: `minNodes: 4`, `maxNodes: 5`"),
     (system(zones=["1", "1"]), "systemPool.zones", "once"),
     (system(zones=["banana"]), "systemPool.zones[0]", 'write "1", "2" or "3"'),
     (system(osDisk={"type": "Ephemeral"}, machine="Standard_D2ds_v5"), "systemPool.osDisk.sizeGb", "at most 75"),
@@ -389,6 +404,17 @@ def test_a_decision_of_an_existing_clusters_owner_is_no_setting(key: str, value:
     cloud = {"provider": "gcp", "project": "example-ml", "existingCluster": existing, key: value}
     (problem,) = errors({"release": "r2026-11", "cloud": cloud, "pools": [L4]})
     assert (problem.path, problem.what[:6]) == (f"cloud.{key}", "is set")
+
+
+def test_what_stands_beside_a_switch_of_another_tool_is_read_at_its_place() -> None:
+    group = "0b7f2a8e-91c4-4d0e-a3c3-6c1d2f5b9a77"
+    found = errors(
+        azure(access={"azureRbac": {"enabled": True, "adminGroupObjectIds": [group]}, "localAccounts": False})
+    )
+    assert [(each.path, each.remedy) for each in found] == [
+        ("cloud.access.azureRbac", "write `azureRbac: true`"),
+        ("cloud.access.azureRbac.adminGroupObjectIds", f'write `adminGroups: ["{group}"]` in its place'),
+    ]
 
 
 def test_gpus_are_counted_for_the_model_that_was_meant() -> None:

@@ -57,14 +57,12 @@ def test_what_a_report_writes_out_has_no_error_once_it_stands_in_the_file() -> N
     shown, wrong = 0, []
     for raw in FILES[::3]:
         for each in written_out(raw):
-            shown += 1
-            place, read = place_of(each.path), yaml.safe_load(each.text)
-            value = read[0] if isinstance(read, list) else read[f"{loader.PREFIX}{place[0]}"]
-            if place[0] != "pools" or (isinstance(raw.get("pools"), list) and len(place) > 1):
-                after = replaced(raw, place, value)
-            else:
-                after = {**raw, "pools": value}
-            left = [problem for problem in errors(after) if place_of(problem.path)[: len(place)] == place]
+            read = yaml.safe_load(each.text)
+            tops = {} if isinstance(read, list) else {key.removeprefix(loader.PREFIX): read[key] for key in read}
+            places = [(top,) for top in tops] or [place_of(each.path)]
+            after = {**raw, **tops} if tops else replaced(raw, places[0], read[0])
+            shown += len(places)
+            left = [p for p in errors(after) if any(place_of(p.path)[: len(at)] == at for at in places)]
             wrong += [f"{each}\n=> {problem}" for problem in left]
 
     assert wrong == []
@@ -205,7 +203,8 @@ def test_a_key_that_has_a_value_at_its_right_place_keeps_that() -> None:
 def test_what_stands_under_a_wrong_object_is_written_out_only_where_it_is_right_and_no_secret() -> None:
     login = [{"name": "acr", "server": "ml.azurecr.io", "username": "ml", "password": "geheim"}]
     found = written_out({"kubeflow-spot": {**FILE, "imagePullSecrets": login, "growth": {"acceptedWait": "soon"}}})
-    assert {each.path for each in found} == {*FILE}
+    (whole,) = (yaml.safe_load(each.text) for each in found)
+    assert [*whole] == [f"kubeflow-spot:{key}" for key in FILE]
     existing = {"provider": "existing", "kubeconfig": {"contents": "users: [geheim]"}, "autoscaler": {"kind": "none"}}
     shown = str([str(each) for each in written_out({"kubeflow-spot": {**FILE, "cloud": existing}})])
     assert "geheim" not in shown
@@ -287,7 +286,7 @@ def test_what_only_shows_when_the_others_are_mended_is_told_at_once() -> None:
 
 
 def test_ranges_of_examples_are_asked_for_in_the_same_round_as_their_form() -> None:
-    access = {"authorizedRanges": [{"cidrBlock": "203.0.113.0/26", "displayName": "office"}]}
+    access = {"authorizedRanges": [{"address": "203.0.113.0/26", "note": "office"}]}
     raw = {**FILE, "cloud": {**FILE["cloud"], "access": access}}
     problems = loader.read_stack(raw, accepts_examples=False)[1]
     (further,) = loader.mend(raw, problems, accepts_examples=False).further

@@ -117,7 +117,7 @@ DOUBTFUL = [
     (gke_pool(L4, zones=["europe-west4-a"], gcp={"locationPolicy": "any"}), "pools[0].gcp.locationPolicy", ""),
     (on_gke() | {"scheduling": {"gracePeriodSeconds": 20}}, "scheduling.gracePeriodSeconds", ""),
     (grace(106, 120), "scheduling.gracePeriodSeconds", ""),
-    (on_gke([CHAIN]) | {"release": "r2026-09"}, "cloud.fallback.mode", ""),
+    (on_gke([CHAIN]) | {"release": "r2026-09"}, "release", "write `kubeflow-spot:release: r2026-11`, or leave `fallback` out"),
     (on_gke([CHAIN]) | {"scheduling": {"enabled": False}}, "cloud.fallback.mode", ""),
     (on_gke([CHAIN], fallback={"mode": "compute-class"}) | {"scheduling": {"enabled": False}}, "cloud.fallback.mode", ""),
     (on_gke(fallback={"mode": "compute-class"}), "cloud.fallback.mode", ""),

@@ -179,7 +179,7 @@ def test_wrong_settings_print_every_problem_without_a_traceback_and_declare_noth
         *subject.mistake_messages,
         "sistemPool: is not a setting of this program",
         "did you mean `systemPool`?",
-        'mended, pools[0] "general" reads:',
+        'mended, pool "general" reads:',
         f"machine: {machine}",
     ):
         assert expected in printed

@@ -24,6 +24,7 @@ from config.clouds.traits import Cloud
 from config.model import repairs
 from config.model.pool import AnyPool
 from config.model.reading import doubled, of_each
+from config.model.wording import ITSELF, NO_TEMPLATE
 from config.rules.cluster_rules import KEPT, check_offered
 from config.rules.declared_alerts_rules import declared_by
 from config.rules.draft import Draft
@@ -204,9 +205,7 @@ def _labels(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         elif name.startswith(cloud.own_beginning):
             yield of_the_cloud(path, cloud)
         if template:
-            what = f"is {value!r}, which nothing replaces here"
-            remedy = "write the value itself; each environment has a stack file of its own"
-            yield Problem(path, what, remedy)
+            yield Problem(path, f"is {value!r}, {NO_TEMPLATE}", ITSELF)
         elif wrong_value:
             yield Problem(
                 path,

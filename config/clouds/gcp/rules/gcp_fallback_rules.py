@@ -51,10 +51,14 @@ def _no_order(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
             "write `mode: compute-class`, and a nodeSelector in your pods",
         )
     else:
-        why, remedy = (
-            f" with Kubernetes {draft.kubernetes_version}",
-            f"write `kubeflow-spot:release: {names()[-1]}`, or leave out the pools' `fallback`",
+        yield Problem(
+            "release",
+            f"has Kubernetes {draft.kubernetes_version}: GKE takes the cheapest available machines "
+            "and ignores the pools' `fallback`",
+            f"write `kubeflow-spot:release: {names()[-1]}`, or leave `fallback` out",
+            warning=True,
         )
+        return
     yield Problem(
         f"{_PATH}.mode",
         f"is affinity{why}: GKE takes the cheapest available machines and ignores `fallback`",
