@@ -173,7 +173,7 @@ _LETTERS = str.maketrans("OoIl", "0011")
 """Letters that are taken for digits."""
 
 
-_BOTH = "write `capacity: spot`; on-demand machines come by `fallback: [{onDemand: {maxNodes: 2}}]`"
+_BOTH = "write `capacity: spot` and `fallback: [{onDemand: {maxNodes: 2}}]`"
 
 
 def one_of(given: Any, allowed: list[str]) -> str:

@@ -11,6 +11,7 @@ from config.clouds import registry
 from config.clouds.tables import Machine
 from config.clouds.traits import Cloud
 from config.model.pool import AnyPool, Pool
+from config.model.reading import known
 from config.model.repairs import DASHES, is_placeholder
 from config.rules.draft import Draft
 
@@ -73,6 +74,23 @@ def _machine(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[P
         yield Problem(where, what, _instead(machine), warning=True)
 
 
+def _named_like(pool: AnyPool, theirs: Machine, cloud: Cloud) -> str:
+    """Return the machine of a cloud with the GPU that a pool's name says, and about as many CPUs;
+    empty if another cloud's machine, `theirs`, has the GPU of the name too.
+    """
+    name = known(lambda: pool.name, "") or ""
+    models = {
+        each.gpu_model: short[1]
+        for each in cloud.sold()
+        if (short := re.match(r"nvidia-(?:tesla-)?(\w+)", each.gpu_model))
+    }
+    said = {model for model, short in models.items() if name.lower().startswith(short)}
+    found = [each for each in cloud.sold() if each.gpu_model in said and each.gpus]
+    if not found or theirs.gpu_model in said:
+        return ""
+    return min(found, key=lambda each: abs(each.vcpus - theirs.vcpus)).size
+
+
 def _unknown(where: str, pool: AnyPool, cloud: Cloud) -> Problem:
     """Return the problem of a machine that the catalogue of the cloud does not have."""
     size, maker = pool.machine, registry.with_machine(pool.machine)
@@ -94,7 +112,9 @@ def _unknown(where: str, pool: AnyPool, cloud: Cloud) -> Problem:
         theirs = maker.machine(size)
         if theirs and theirs.gpu_model:
             gpus = machine_with(theirs.gpu_model, cloud, theirs.gpus)
-            return Problem(where, what, gpus or with_gpu)
+            named = _named_like(pool, theirs, cloud)
+            other = f"; or {named}, which has the GPU of the pool's name" * bool(named)
+            return Problem(where, what, (gpus or with_gpu) + other)
         alike = _alike(theirs, cloud)
         return Problem(
             where, what, f"use one of {cloud.title}, such as {alike}" if alike else example

@@ -177,6 +177,9 @@ _OF_SPOT = {"capacity", "fallback", "spot", "gpus", "mig", "gpuSharing"}
 """Keys of a pool with GPUs."""
 
 
+_TWO = "onDemand: {maxNodes: 2}"
+
+
 def with_machines(
     problems: list[Problem], settings: Mapping[str, Any], registration: Registration | None
 ) -> list[Problem]:
@@ -186,6 +189,10 @@ def with_machines(
     found, told = [], set()
     for each in problems:
         around = each.path.rpartition(".")[0]
+        whole = value_at(settings, each.path.partition(".")[0])
+        most = whole.get("maxNodes") if isinstance(whole, dict) else None
+        if type(most) is int and _TWO in each.remedy and "`capacity: spot` and" in each.remedy:
+            each = replace(each, remedy=each.remedy.replace("maxNodes: 2", f"maxNodes: {most}"))
         if each.remedy.endswith("is a pool of its own, named under `fallback`"):
             pool, several = value_at(settings, around), value_at(settings, each.path)
             if isinstance(pool, dict) and isinstance(several, list):

@@ -35,6 +35,23 @@ _DRIVER = "gpudriverversion"
 _SHARES = ("maxsharedclientspergpu", "replicas", "clients", "timeslices", "shares")
 
 
+def of_a_pool(key: str, item: Any, pool: Mapping[str, Any], cloud: Cloud | None) -> str | None:
+    """Return the remedy for a key of another tool in a `pool` whose object or list says what to
+    write; None for others, and without a known cloud.
+    """
+    if cloud and asks_for_gpus(key, item):
+        return gpu_object(item, pool.get("machine"), cloud)
+    if cloud and key == "requirements":
+        return requirements(item, pool, cloud)
+    if key == "limits" and "maxNodes" not in pool:
+        return limits(pool)
+    sizes = [each for each in item if isinstance(each, str)] if isinstance(item, list) else []
+    return machines(sizes, pool) if bare(key) in _LISTS_OF_MACHINES and sizes else None
+
+
+_LISTS_OF_MACHINES = ("instancetypes", "vmsizes", "machinetypes", "machines")
+
+
 def asks_for_gpus(key: str, item: Any) -> bool:
     """Return whether a key asks for GPUs in the form of another tool: by an object or their name."""
     named = isinstance(item, str) and not item.strip().isdigit()
@@ -101,9 +118,36 @@ def _further_pools(
 
 def _most(pool: Mapping[str, Any]) -> object:
     """Return the most nodes of a pool, which may have another tool's key for them."""
-    limits = pool.get("limits")
-    gpus = inside(limits, "gpu") if isinstance(limits, dict) else None
-    return next((each for name, each in pool.items() if "max" in name.lower()), gpus or 2)
+    limit, parts = _limit(pool)
+    most = max(1, limit // parts) if limit else 2
+    return next((each for name, each in pool.items() if "max" in name.lower()), most)
+
+
+def _limit(pool: Mapping[str, Any]) -> tuple[int, int]:
+    """Return Karpenter's bound of a pool's GPUs, 0 without one, and the parts that it is divided
+    among: a pool for each machine, and nodes on demand.
+    """
+    gpus = inside(pool.get("limits"), "gpu")
+    kinds, sizes = pool.get("capacity"), 1
+    for each in pool.get("requirements") or ():
+        values = each.get("values") if isinstance(each, dict) else None
+        if isinstance(values, list) and each.get("key") == "karpenter.sh/capacity-type":
+            kinds = values
+        if isinstance(values, list) and each.get("key") == "node.kubernetes.io/instance-type":
+            sizes = len(values)
+    both = (isinstance(kinds, list) and len(kinds) > 1) or bool(pool.get("fallback"))
+    return (int(gpus) if str(gpus).isdigit() else 0), sizes + both
+
+
+def limits(pool: Mapping[str, Any]) -> str:
+    """Return the remedy for Karpenter's `limits` of a pool."""
+    limit, parts = _limit(pool)
+    if limit and parts > 1:
+        return (
+            f"write `maxNodes: {_most(pool)}` in its place: no key bounds several pools and their "
+            f"nodes on demand together, so the {limit} are divided among {parts}"
+        )
+    return f"write `maxNodes: {_most(pool) if limit else 8}` in its place, the most nodes"
 
 
 def machine_named(name: object, cloud: Cloud) -> str | None:
@@ -150,7 +194,8 @@ def of_a_count(item: Any, beside: Collection[str], spot: bool) -> str:
     """Return the remedy for a number of nodes in a pool that has its bounds."""
     if spot:
         return "remove it: the autoscaler counts between 0 and `maxNodes`; no spot node can be kept"
-    least = beside["minNodes"] if isinstance(beside, Mapping) else 0
+    pairs = beside.items() if isinstance(beside, Mapping) else ()
+    least = next((each for key, each in pairs if bare(str(key)).startswith("min")), 0)
     more = isinstance(item, int) and isinstance(least, int) and item > least
     keep = f"; to keep {item} at least, write {item} there" * more
     return f"remove it: the autoscaler counts itself, from `minNodes` up to `maxNodes`{keep}"

@@ -22,13 +22,7 @@ from config.model.fields import Model
 from config.model.structure import by_key, field_at, models
 from config.model.units import same_but_for_its_unit
 from config.model.wording import NO_SUCH_SETTING
-from config.stack_file.foreign_objects import (
-    asks_for_gpus,
-    gpu_object,
-    machines,
-    of_a_count,
-    requirements,
-)
+from config.stack_file.foreign_objects import of_a_count, of_a_pool
 from config.stack_file.places import (
     field_in,
     has_shape,
@@ -55,7 +49,6 @@ _AROUND = (
 _ONE_LEVEL_HIGHER = "delete this line, and write what it holds one level higher"
 _SEE_BELOW = "delete this line; what to do with what it holds, is told with each"
 _ADDONS = "criticalAddonsOnly"
-_LISTS_OF_MACHINES = ("instancetypes", "vmsizes", "machinetypes", "machines")
 _POOL_OBJECT = re.compile(r"^pool\b")
 _TELLING = 6
 """Letters of another tool's key that means the same at every place; `min` does not."""
@@ -103,17 +96,13 @@ class Hints:
         the key's value.
         """
         fields = self.valid_keys(model, path)
-        if self._registration and asks_for_gpus(key, item) and _POOL.fullmatch(path):
-            size = beside.get("machine") if isinstance(beside, Mapping) else None
-            return gpu_object(item, size, self._registration.traits), None
-        if key == "requirements" and _POOL.fullmatch(path):
-            pool = beside if isinstance(beside, Mapping) else {}
-            return requirements(item, pool, self._clouds[0].traits), None
-        sizes = [each for each in item if isinstance(each, str)] if isinstance(item, list) else []
-        if bare(key) in _LISTS_OF_MACHINES and sizes and _POOL.fullmatch(path):
-            return machines(sizes, beside if isinstance(beside, Mapping) else {}), None
-        if "." in key and field_at(model, key):
-            return in_its_place(key), key
+        pool = beside if isinstance(beside, Mapping) else {}
+        cloud = self._registration.traits if self._registration else None
+        if _POOL.fullmatch(path) and (object_remedy := of_a_pool(key, item, pool, cloud)):
+            return object_remedy, None
+        inner = key.removeprefix(f"{path}.")
+        if "." in key and field_at(model, inner):
+            return in_its_place(inner), inner
         if same := _same(key, fields) or same_but_for_its_unit(key, fields):
             return in_its_place(same), same
         foreign = self._foreign(key, path)
@@ -126,11 +115,14 @@ class Hints:
             held = [str(each) for each in item] if isinstance(item, dict) else []
             right = any(_same(each, fields) for each in held)
             return _ONE_LEVEL_HIGHER if right or not held else _SEE_BELOW, HERE
-        if foreign and foreign.beside and foreign.beside in beside:
+        counts = foreign and "`minNodes: " in foreign.then
+        most = counts and any("max" in str(each) for each in beside)
+        if foreign and foreign.beside and (foreign.beside in beside or most):
             spot = (
                 isinstance(beside, Mapping) and beside.get("capacity", "on-demand") != "on-demand"
             )
-            if "`minNodes: " in foreign.then and (spot or "minNodes" in beside):
+            least = any(bare(str(each)).startswith("min") for each in beside)
+            if "`minNodes: " in foreign.then and (spot or least):
                 return of_a_count(item, beside, spot), None
             return foreign.then, None
         if foreign:
@@ -229,6 +221,9 @@ class Hints:
                 return f"remove it: `{self._prefix}{near}` stands there already", None
             return f"did you mean `{near}`? write `{self._prefix}{near}`", near
         places = [near] if near else shallowest(key, self._everywhere)
+        of_cloud = f"cloud.{key}"
+        if not places and has_shape(item, field_in(self._types, of_cloud)):
+            places = [place for place in self._everywhere if place == of_cloud]
         return self._moved(places, item, "", given) if places else (keys_here(self._types), None)
 
     def valid_keys(self, model: type[Model], path: str) -> list[str]:

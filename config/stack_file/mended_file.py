@@ -138,7 +138,7 @@ def mended_file(
         for place in wanted
     )
     known = [place_of(each.path) for each in errors]
-    further = tuple(_further(left, known, examples, settings))
+    further = tuple(_further(left, known, examples, settings, mended))
     return MendedFile(
         _together([each for each in found if not secret_in(each.text)], types), further
     )
@@ -166,16 +166,25 @@ def _further(
     known: Sequence[Place],
     examples: set[Place],
     settings: Mapping[str, Any],
+    mended: Mapping[str, Any],
 ) -> Iterator[Problem]:
     """Yield the problems that are left of values in `settings`, where no error and no example of
-    ours is.
+    ours is. `mended`: the settings when the errors are mended.
     """
+    renamed = {
+        value_in(settings, place): value_in(mended, place)
+        for place in examples
+        if place[-1] == "name" and isinstance(value_in(settings, place), str)
+    }
     for each in left:
         place = place_of(each.path)
         of_an_error = any(_in(place, one) or _in(one, place) for one in known)
         of_ours = any(_in(place, one) for one in examples) or value_in(settings, place) is None
         if _of_an_example(each):
             yield each
+        elif place[-1:] == ("pool",) and (old := f"{value_in(settings, place)}") in renamed:
+            remedy = f"write `pool: {renamed[old]}`"
+            yield replace(each, what=f"names {old!r}, which gets another name", remedy=remedy)
         elif not of_an_error and not of_ours:
             yield replace(each, what=f"when the others are mended: {each.what}")
 

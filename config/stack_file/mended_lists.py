@@ -10,14 +10,14 @@ from config.base.problems import as_path
 from config.model.fields import Model
 from config.model.structure import by_key, holds_secret
 from config.model.wrong_shape import not_a_list
-from config.stack_file import shapes
+from config.stack_file import list_shapes, shapes
 from config.stack_file.written_out import flow
 
 if TYPE_CHECKING:
     from config.stack_file.mending import Mended
 
 
-_AS_TEXTS = "write `[{}]`; a name can stand behind a `#`, as a comment"
+_AS_TEXTS = "write `[{}]`; for names write one `- ...` a line, and the name behind a ` #`"
 
 
 def read_list(mended: Mended, value: Any, inner: Any, path: str) -> Any:
@@ -27,7 +27,7 @@ def read_list(mended: Mended, value: Any, inner: Any, path: str) -> Any:
         value, split, places = shapes.joined_entries(value, model, path)
         mended.problems += split
         mended.written |= places
-        if model is None and (texts := shapes.addresses(value)):
+        if model is None and (texts := list_shapes.addresses(value)):
             mended.add(path, "holds objects, not texts", _AS_TEXTS.format(", ".join(texts)))
             mended.written |= {
                 f"{path}[{index}]": mended.as_written(path) for index in range(len(texts))

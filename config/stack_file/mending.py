@@ -17,7 +17,7 @@ from config.model.fields import Model, alternatives
 from config.model.structure import by_key, field_at, models
 from config.model.wording import NOT_A_KEY
 from config.model.wrong_shape import not_an_object, shown
-from config.stack_file import mended_lists, shapes
+from config.stack_file import list_shapes, mended_lists, shapes
 from config.stack_file.hints import HERE, in_its_place, keys_here
 from config.stack_file.places import field_in, value_at
 from config.stack_file.shapes import Hint, without_hints
@@ -84,7 +84,7 @@ class Mended:
 
     def _object(self, value: Any, model: type[Model], path: str) -> Any:
         pool = value_at(self.file, path.partition(".")[0])
-        if path == "cloud.fallback" and (first := shapes.chain_of(value, self.file)):
+        if path == "cloud.fallback" and (first := list_shapes.chain_of(value, self.file)):
             what = "is a list of steps, which belong to a pool"
             remedy = f"move it, as `fallback`, below the pool that comes first: {first[1]}"
             self._moved.append((self.as_written(path), f"pools[{first[0]}].fallback", value))
@@ -93,7 +93,7 @@ class Mended:
         if meant := shapes.meant_object(value, model, self.own_taints, pool):
             what, remedy, found = meant
             self.add(path, what, remedy)
-            self.guessed.add(path)
+            self.guessed |= {path} | {path + as_path(key) for key in found}
             whole = self.as_written(path)
             self.written |= {path: whole} | {path + as_path(key): whole for key in found}
             return self._object(found, model, path)
@@ -208,8 +208,8 @@ class Mended:
         for name in outer:
             above = above or (name if name in around else "")
             within = around.get(name) or {}
-            if not isinstance(within, dict):
-                self._tell(where, remove_double(name, within, item, field), path)
+            if not isinstance(within, dict):  # itself told
+                self._tell(where, remedy, path)
                 return
             around[name] = around = dict(within)
             place += as_path(name)

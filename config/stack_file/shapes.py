@@ -16,6 +16,7 @@ from config.model.fields import Model, alternatives
 from config.model.structure import by_key, holds_secret, models
 from config.model.wrong_shape import not_an_object, shown
 from config.stack_file.hints import keys_here
+from config.stack_file.list_shapes import STEPS, of_pairs, of_words
 from config.stack_file.written_out import (
     as_yaml,
     assignments,
@@ -127,7 +128,7 @@ def meant_object(
     """
     fields = by_key(model)
     if isinstance(value, list):
-        meant = _of_pairs(value, fields) or _of_words(value, model)
+        meant = of_pairs(value, fields) or of_words(value, model)
         what = "is a list, not an object"
         return (what, f"write `{in_flow(meant, model)}`", meant) if meant else None
     if "onDemand" in fields and isinstance(value, str) and bare(value) == "ondemand":
@@ -140,7 +141,10 @@ def meant_object(
             what = f"is {shown(value)}, a taint that the program sets itself"
             return what, "remove it", dict(meant)
         what = f"is {shown(value)}, which is text and not an object"
-        return what, f"write `{flow(meant)}`; keys: {', '.join(fields)}", dict(meant)
+        shown_as = (in_flow(_with_needed(meant, model), None) or flow(meant)).replace(
+            '"..."', "..."
+        )
+        return what, f"write `{shown_as}`; keys: {', '.join(fields)}", dict(meant)
     if (
         isinstance(value, str)
         and value in fields
@@ -167,75 +171,22 @@ def meant_object(
     return None
 
 
-def chain_of(value: Any, file: Mapping[str, Any]) -> tuple[int, str] | None:
-    """Return index and name of the pool that a list of steps is for, which stands where it has no
-    place: the first spot pool that is no step itself; None for other lists.
-    """
-    if not isinstance(value, list) or not value:
-        return None
-    if not all(isinstance(each, dict) and {*each} in _STEPS for each in value):
-        return None
-    steps = [each.get("pool") for each in value]
-    pools = file.get("pools")
-    for index, pool in enumerate(pools if isinstance(pools, list) else ()):
-        spot = isinstance(pool, dict) and pool.get("capacity") == "spot" and "fallback" not in pool
-        if spot and pool.get("name") not in steps:
-            return index, shown(pool.get("name"))
-    return None
-
-
-def _of_pairs(value: list[Any], fields: Mapping[str, FieldInfo]) -> dict[str, Any] | None:
-    """Return the object that a list of texts `--scan-interval=20s` means; None for others."""
-    spelled = {bare(key): key for key in fields}
-    pairs = [re.fullmatch(r"-*([\w-]+)\s*[=:]\s*(\S+)", str(each)) for each in value]
-    known = {spelled.get(bare(pair[1]), ""): yaml.safe_load(pair[2]) for pair in pairs if pair}
-    return known if known and len(known) == len(value) and "" not in known else None
-
-
-def _of_words(value: list[Any], model: type[Model]) -> dict[str, Any] | None:
-    """Return the object that a list in place of it means: its words are those of the object's only
-    list, each perhaps in an object of another tool; None for others.
-    """
-    fields = by_key(model)
-    lists = {
-        key: {*get_args(get_args(field.annotation)[0])}
-        for key, field in fields.items()
-        if get_origin(field.annotation) is tuple
+def _with_needed(meant: Mapping[str, Any], model: type[Model]) -> dict[str, Any]:
+    """Return an object with `...` for each key that an object in it needs."""
+    inner = {
+        key: next(models(field.annotation), None)
+        for key, field in by_key(model).items()
+        if isinstance(meant.get(key), dict)
     }
-    for key, words in lists.items() if len(lists) == 1 else ():
-        texts = [[*each.values()] if isinstance(each, dict) else [each] for each in value]
-        named = [
-            next((text for text in each if isinstance(text, str) and text in words), None)
-            for each in texts
-        ]
-        if value and all(named):
-            units = {"days": inside(value, "days")}
-            numbers = {
-                name: units["days"]
-                for name in fields
-                if name.endswith("Days") and type(units["days"]) is int
-            }
-            return {key: named, **numbers}
-    return None
-
-
-_ADDRESS = ("cidrblock", "cidr", "iprange", "ipprefix", "addressprefix", "range")
-"""What other tools call an address in an object with its name, in lower case without _ and -."""
-
-
-def addresses(value: list[Any]) -> list[str]:
-    """Return the addresses of a list of objects that hold one each; none for other lists."""
-    found = [
-        [str(one) for key, one in each.items() if bare(str(key)) in _ADDRESS]
-        for each in value
-        if isinstance(each, dict)
-    ]
-    whole = len(found) == len(value) and all(len(each) == 1 for each in found)
-    return [each[0] for each in found] if whole else []
-
-
-_STEPS = ({"pool"}, {"onDemand"})
-"""Keys of the two kinds of steps."""
+    needed = {
+        key: {name: "..." for name, field in by_key(found).items() if field.is_required()}
+        for key, found in inner.items()
+        if found
+    }
+    return {
+        **meant,
+        **{key: {**meant[key], **lacks, **meant[key]} for key, lacks in needed.items()},
+    }
 
 
 def joined_entries(
@@ -251,7 +202,7 @@ def joined_entries(
     problems, places = [], {}
     for index, item in enumerate(value):
         above = entries[-1] if entries else None
-        if isinstance(item, dict) and isinstance(above, dict) and {*item} in _STEPS:
+        if isinstance(item, dict) and isinstance(above, dict) and {*item} in STEPS:
             what = "is a step of a `fallback`, and no pool"
             remedy = f"indent it below `fallback:` of {shown(above.get('name'))} above"
             problems.append(Problem(f"{path}[{index}]", what, remedy))

@@ -1,7 +1,6 @@
 """YAML files, read as the engine reads them."""
 
 import re
-from collections.abc import Iterator
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -10,8 +9,8 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 from ruamel.yaml.tokens import AnchorToken
 
+from sandbox.base import yaml_mending
 from sandbox.base.errors import SandboxError
-from sandbox.base.yaml_mending import columns, entry_above, indent_more, lines_of, mend, shown, without_line
 
 MOST_CHARACTERS = 4 << 20
 MOST_VALUES = 100_000
@@ -68,11 +67,11 @@ def _not_yaml(text: str, title: str, broken: YAMLError) -> NotYaml:
     place, whole = title, ""
     while len(told) < _MOST_FAULTS and not whole:
         line, words = _fault(text, broken)
-        way = next((way for said, way in _WAYS.items() if said in words), mend)
+        way = next((way for said, way in _WAYS.items() if said in words), yaml_mending.mend)
         snippet = re.search(r"write `(?!key: value)([^`]+)`", words)
-        said = (snippet[1],) if snippet and "..." not in snippet[1] and way is mend else ()
+        said = (snippet[1],) if snippet and "..." not in snippet[1] and way is yaml_mending.mend else ()
         mended = way(text, line - 1, *said) if line and way and len(text) < _MENDED else None
-        if own := shown(mended[1], lines_of(text)[line - 1]) if mended and line else "":
+        if own := yaml_mending.shown(mended[1], yaml_mending.lines_of(text)[line - 1]) if mended and line else "":
             unsaid = re.search(r"write `(key: value|[^`]*: \.\.\.)`", words)
             more = "" if "write " in words or "indent it, and" in words else f"; {own}"
             words = words.replace(unsaid[0], own) if unsaid else words + more
@@ -99,9 +98,10 @@ _MOST_FAULTS = 8
 _MENDED = 1 << 16
 """Characters of a text that is mended: each attempt reads all of it."""
 _WAYS = {
-    "outside its entry": indent_more,
-    "keep one of them": without_line,
-    "put what is below": None,
+    "outside its entry": yaml_mending.indent_more,
+    "indented too deep": yaml_mending.to_the_settings,
+    "keep one of them": yaml_mending.without_line,
+    "put what is below": yaml_mending.one_list,
     "no anchor": None,
 }
 """How a fault is mended, by its words; None: only its author knows."""
@@ -148,8 +148,8 @@ _WORDS = {
 
 def _fault(text: str, broken: YAMLError) -> tuple[int | None, str]:
     """Return the line of a fault, from 1 on, and the fault in words. The parser stops later than some faults stand."""
-    lines = lines_of(text)
-    if templates := [number for number, line in _of_values(lines) if re.search(r"\{\{|\{%", line)]:
+    lines = yaml_mending.lines_of(text)
+    if templates := [number for number, line in yaml_mending.of_values(lines) if re.search(r"\{\{|\{%", line)]:
         return templates[0], _TEMPLATE + _also(templates)
     for number, line in enumerate(lines, 1):
         if re.match(r"(<{7}|={7}|>{7})( |$)", line):
@@ -171,7 +171,7 @@ def _fault(text: str, broken: YAMLError) -> tuple[int | None, str]:
         remedy = "put what is below it under the first" if holds_more else "keep one of them"
         lines_of_both = (lines[first - 1], lines[mark.line]) if first else ()
         maps = [held for each in lines_of_both for held in re.findall(r"^\s*[\w-]+: \{(.*)\}\s*$", each)]
-        if len(maps) == 2 and shown(": ".join(("x", *maps)), ""):
+        if len(maps) == 2 and yaml_mending.shown(": ".join(("x", *maps)), ""):
             remedy = f"keep one of them, or write both in one: `{twice[1]}: {{{', '.join(maps)}}}`"
         if twice[1] == "name":
             remedy = "another pool begins with a dash: write `- name: ...`"
@@ -180,6 +180,8 @@ def _fault(text: str, broken: YAMLError) -> tuple[int | None, str]:
         near = get_close_matches(anchor[1], re.findall(r"(?<=[\s:])&([\w-]+)", text[: mark.index]), 1)
         if near:
             return stopped, f"no anchor `&{anchor[1]}` stands above; did you mean `*{near[0]}`?"
+        uses = [number for number, line in enumerate(lines, 1) if re.search(rf"\*{re.escape(anchor[1])}\b", line)]
+        return stopped, _in_words(broken) + _also(uses)
     begin = getattr(broken, "context_mark", None)
     if problem.startswith("found unexpected end of stream") and begin:
         return begin.line + 1, _in_words(broken)
@@ -197,7 +199,9 @@ def _fault(text: str, broken: YAMLError) -> tuple[int | None, str]:
             return stopped, f"a comma is missing before `{key[0]}`"
     if 0 < stopped <= len(lines) and re.match(r"\s*[\u2010-\u2015] ", lines[stopped - 1]):
         return stopped, "the line begins with a long dash; type a hyphen, `-`"
-    if problem.startswith("expected <block end>") and (item := entry_above(lines, stopped)):
+    if problem.startswith("expected <block end>") and (column := yaml_mending.top_column(lines, stopped)) is not None:
+        return stopped, f"a setting is indented too deep; begin the line in column {column + 1}, as the settings above"
+    if problem.startswith("expected <block end>") and (item := yaml_mending.entry_above(lines, stopped)):
         return stopped, f"the line stands outside its entry of the list; indent it, and what is below, as line {item}"
     for number in (stopped, stopped - 1):
         line = lines[number - 1].strip() if 0 < number <= len(lines) else ""
@@ -217,7 +221,9 @@ def _fault(text: str, broken: YAMLError) -> tuple[int | None, str]:
                 return number, f"a space stands after `{outer}`; write `{outer}{inner}`"
             return number, f"two keys stand on one line; write `{outer} {{{inner}}}`, or the second below the first"
         below = lines[number] if number < len(lines) else ""
-        if re.fullmatch(r"[\w-]+:[\w-]+", line) and columns(below) > columns(lines[number - 1]):
+        if re.fullmatch(r"[\w-]+:[\w-]+", line) and yaml_mending.columns(below) > yaml_mending.columns(
+            lines[number - 1]
+        ):
             return number, f"the line has no colon at its end; write `{line}:`"
         if (short := re.fullmatch(r"([\w-]+:)([\w-]+) ([^:#]+)", line)) and f"\n  {short[1]}" in text:
             whole = short[1] + short[2]
@@ -243,18 +249,6 @@ def _also(numbers: list[int]) -> str:
 
 def _odd_quotes(line: str) -> bool:
     return re.sub(r"\s#.*", "", line).count('"') % 2 == 1
-
-
-def _of_values(lines: list[str]) -> Iterator[tuple[int, str]]:
-    """Yield the lines with their numbers, except comments and texts of several lines, which `|` and `>` begin."""
-    block: int | None = None
-    for number, line in enumerate(lines, 1):
-        indent = columns(line)
-        if block is not None and (not line.strip() or indent > block):
-            continue
-        block = indent if re.search(r"[|>][+-]?\d?\s*$", line) else None
-        if plain := re.sub(r"(^|\s)#.*", "", line).rstrip():
-            yield number, plain
 
 
 def _in_words(broken: YAMLError) -> str:

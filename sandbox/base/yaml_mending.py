@@ -98,6 +98,60 @@ def mend(text: str, number: int, said: str = "") -> tuple[str, str] | None:
     return indent_more(text, number)
 
 
+_SETTING = re.compile(r"\s*[a-z]+(-[a-z]+)*:\w+:(\s|$)")
+"""A setting with its namespace, as below `config`."""
+
+
+def top_column(lines: list[str], stopped: int) -> int | None:
+    """Return the column of the settings above, if a line, from 1 on, is a setting that stands deeper; else None."""
+    if not 0 < stopped <= len(lines) or not _SETTING.match(lines[stopped - 1]):
+        return None
+    above = [columns(line) for line in lines[: stopped - 1] if _SETTING.match(line)]
+    return min(above) if above and min(above) < columns(lines[stopped - 1]) else None
+
+
+def to_the_settings(text: str, number: int) -> tuple[str, str] | None:
+    """Return the text with a setting, and what is below it, moved left to the column of the settings above."""
+    lines = lines_of(text)
+    column = top_column(lines, number + 1)
+    if column is None:
+        return None
+    own = columns(lines[number])
+    end = next((n for n in range(number + 1, len(lines)) if lines[n].strip() and columns(lines[n]) <= own), len(lines))
+    moved = [line[min(columns(line), own - column) :] for line in lines[number:end]]
+    after = "\n".join([*lines[:number], *moved, *lines[end:]]) + "\n"
+    return (after, moved[0]) if faulty_line(after) is None else None
+
+
+def one_list(text: str, number: int) -> tuple[str, str] | None:
+    """Return the text with the list under a repeated key as the end of the one under the first; None for other values.
+
+    Single lines between the two go to the end: all others keep their numbers.
+    """
+    lines = lines_of(text)
+    key, own = lines[number].strip(), columns(lines[number])
+    first = next((n for n in range(number) if lines[n].strip() == key and columns(lines[n]) == own), None)
+    if first is None or not all(lines[n + 1].lstrip().startswith("-") for n in (first, number)):
+        return None
+    end, last = _below(lines, first), _below(lines, number)
+    between = lines[end:number]
+    if any(columns(line) != own for line in between if line.strip() and not line.lstrip().startswith("#")):
+        return None
+    blank = [""] * (number + 1 - end)
+    after = "\n".join([*lines[:end], *blank, *lines[number + 1 : last], *lines[last:], *between]) + "\n"
+    return (after, "") if faulty_line(after) is None else None
+
+
+def _below(lines: list[str], number: int) -> int:
+    """Return the line behind a key and its list, whose dashes may stand in the key's column."""
+    own = columns(lines[number])
+    for following in range(number + 1, len(lines)):
+        line = lines[following]
+        if line.strip() and columns(line) <= own and not line.lstrip().startswith(("#", "- ")):
+            return following
+    return len(lines)
+
+
 def without_line(text: str, number: int) -> tuple[str, str]:
     """Return the text with an empty line in place of one, as `mend` does."""
     lines = lines_of(text)
@@ -160,6 +214,18 @@ def entry_above(lines: list[str], stopped: int) -> int | None:
             last = next((n for n in range(stopped - 1, number, -1) if columns(lines[n - 1]) == own + 2), None)
             return last if line.lstrip().startswith("- ") else None
     return None
+
+
+def of_values(lines: list[str]) -> Iterator[tuple[int, str]]:
+    """Yield the lines with their numbers, except comments and texts of several lines, which `|` and `>` begin."""
+    block: int | None = None
+    for number, line in enumerate(lines, 1):
+        indent = columns(line)
+        if block is not None and (not line.strip() or indent > block):
+            continue
+        block = indent if re.search(r"[|>][+-]?\d?\s*$", line) else None
+        if plain := re.sub(r"(^|\s)#.*", "", line).rstrip():
+            yield number, plain
 
 
 def shown(line: str, before: str) -> str:

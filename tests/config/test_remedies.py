@@ -248,20 +248,22 @@ REQUIREMENTS = [
 
 
 @pytest.mark.parametrize(
-    ("changed", "ends_on_demand"),
+    ("changed", "most", "ends_on_demand"),
     [
-        ({"instanceTypes": SIZES, "maxSize": 8}, False),
-        ({"machine": SIZES, "maxNodes": 8, "fallback": [{"onDemand": {"maxNodes": 8}}]}, True),
-        ({"requirements": REQUIREMENTS, "limits": {"nvidia.com/gpu": 8}}, True),
+        ({"instanceTypes": SIZES, "maxSize": 8}, 8, False),
+        ({"machine": SIZES, "maxNodes": 8, "fallback": [{"onDemand": {"maxNodes": 8}}]}, 8, True),
+        ({"requirements": REQUIREMENTS, "limits": {"nvidia.com/gpu": 8}}, 2, True),  # 8 among two pools and on demand
     ],
     ids=["eksctl", "a list", "Karpenter"],
 )
-def test_each_machine_of_several_becomes_a_pool_of_one_chain(changed: dict[str, Any], ends_on_demand: bool) -> None:
+def test_each_machine_of_several_becomes_a_pool_of_one_chain(
+    changed: dict[str, Any], most: int, ends_on_demand: bool
+) -> None:
     pool = {"name": "t4", "capacity": "spot", "labels": {"gpu": "true"}, **changed}
     found = written_out(of_pools(FILE["pools"][0], pool))
     (first, second) = (yaml.safe_load(each.text)[0] for each in found)
-    steps = [{"pool": "t4b"}, *[{"onDemand": {"maxNodes": 8}}] * ends_on_demand]
-    common = {"maxNodes": 8, "capacity": "spot", "labels": {"gpu": "true"}}
+    steps = [{"pool": "t4b"}, *[{"onDemand": {"maxNodes": most}}] * ends_on_demand]
+    common = {"maxNodes": most, "capacity": "spot", "labels": {"gpu": "true"}}
     assert first == {"name": "t4", "machine": SIZES[0], "fallback": steps, **common}
     assert second == {"name": "t4b", "machine": SIZES[1], **common}
 
@@ -280,7 +282,7 @@ def test_what_only_shows_when_the_others_are_mended_is_told_at_once() -> None:
     (further,) = loader.mend(raw, errors(raw)).further
     assert (further.path, further.what) == (
         "pools[1].fallback[0].pool",
-        "when the others are mended: there is no pool 't4-with-a-long-name'",
+        "names 't4-with-a-long-name', which gets another name",
     )
     assert loader.mend(FILE, []).further == ()
 

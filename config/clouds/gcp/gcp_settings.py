@@ -58,6 +58,14 @@ class GcpExistingNetwork(Model):
 class GcpNetwork(Model):
     """The VPC-native network of nodes, pods and Services (page alias-ips); mostly immutable."""
 
+    @classmethod
+    def meant_by(cls, text: str) -> dict[str, Any] | None:
+        """Read an existing network's name, or its resource name in a host project."""
+        named = re.fullmatch(r"(?:.*projects/([\w-]+)/global/networks/)?([a-z][\w-]+)", text)
+        if not named:
+            return None
+        return {"existing": {"project": named[1], "name": named[2]} if named[1] else {"name": text}}
+
     existing: GcpExistingNetwork | None = optional(
         None, "An existing network to use. Default: the stack makes one."
     )

@@ -25,6 +25,15 @@ TEXTS = {
     "an entry in a comment": ("config:\n  a: [x, #y, z]\n  b: 2\n", {"a": ["x", "z"], "b": 2}),
     "tabs": ("config:\n  a:\n    b: 1\n\t\tc: 2\n  d: 1\n", {"a": {"b": 1, "c": 2}, "d": 1}),
     "a column": ("config:\n  a: 1\n   b: 2\n  c: 3\n", {"a": 1, "b": 2, "c": 3}),
+    "a setting too deep": (
+        "config:\n  a-b:pools:\n    - a: 1\n    a-b:growth:\n      wait: 2\n  a-b:x: 3\n",
+        {"a-b:pools": [{"a": 1}], "a-b:growth": {"wait": 2}, "a-b:x": 3},
+    ),
+    "a space after the namespace": ("config:\n  a-b: growth: {c: 1}\n", {"a-b:growth": {"c": 1}}),
+    "a list in two parts": (
+        "config:\n  a:\n  - b: 1\n  # more\n  c: 2\n  a:\n  - d: 3\n  e: 4\n",
+        {"a": [{"b": 1}, {"d": 3}], "c": 2, "e": 4},
+    ),
     "a line outside its entry": ("config:\n  - a: 1\n    b: 2\n  c: 3\n", [{"a": 1, "b": 2, "c": 3}]),
     "a key twice": ("config:\n  a: 1\n  a: 2\n  b: 3\n", {"a": 1, "b": 3}),
     "an entry without its dash": (

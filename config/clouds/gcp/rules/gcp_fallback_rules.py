@@ -22,6 +22,10 @@ def _by_default(draft: Draft) -> bool:
     return draft.scheduling is None or draft.scheduling.enabled
 
 
+def _is_old(draft: Draft) -> bool:
+    return not has_mutating_policies(draft.kubernetes_version or "1.36")
+
+
 def _has_class(draft: Draft, cloud: Cloud) -> bool:
     """Return whether the stack has a ComputeClass. Raise `Unreadable` if that is unknown."""
     gcp = draft.settings(Gcp)
@@ -117,6 +121,8 @@ def _unused(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     settings = gcp.fallback
     if not settings.model_fields_set - {"mode"} or _has_class(draft, cloud):
         return
+    if not (settings.mode or gcp.existing_cluster) and _by_default(draft) and _is_old(draft):
+        return  # the release is told to be too old for it
     for name in sorted(settings.model_fields_set - {"mode"}):
         yield Problem(
             f"{_PATH}.{GcpFallback.model_fields[name].alias}",

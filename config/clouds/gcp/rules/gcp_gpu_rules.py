@@ -210,7 +210,7 @@ def _offered(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Prob
     here = [zone for zone in of_the_region if zone in everywhere]
     named = sorted(pool.zones or gcp.zones) or ([gcp.place or ""] if gcp.zonal else [])
     remedy = (
-        f"write `zones: [{', '.join(here)}]`"
+        f"write `zones: [{', '.join(here)}]` in this pool"
         if here
         else f"{_others(of_the_region)}move the stack: {_regions(everywhere, region)} have it"
     )
