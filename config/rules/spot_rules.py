@@ -152,8 +152,12 @@ def _fallback_pools(
         twin = any(of_each(pool.fallback, lambda other: other.on_demand is not None))
         alone = "" if twin else ", or `{onDemand: {maxNodes: 2}}` in place of `pool`"
         guess, known = near.did_you_mean(step.pool, others), f"one of: {', '.join(others)}"
-        other = f", or name {known}" if others else alone or ", or remove this step"
-        remedy = f"{guess}{known}" if guess else f"write that pool under `pools`{other}"
+        other = f", or name {known}" if others else alone
+        remedy = (
+            f"{guess}{known}"
+            if guess
+            else f"remove this step, or write that pool under `pools`{other}"
+        )
         free = [name for name in others if name not in _in_chains(draft)]
         if len(free) == 1:
             remedy = f"write `pool: {free[0]}`, which is in no chain, or that pool under `pools`"

@@ -84,6 +84,8 @@ def follow(
     written = list(_written(place, first, there, only_new or wrong_key))
     for where, value in written:
         before = value_in(settings, where)
+        if where[-1] == "fallback" and isinstance(before, list) and isinstance(value, list):
+            value = [*before, *(step for step in value if [*step] not in map(list, before))]
         if only_new and isinstance(before, dict) and isinstance(value, dict):
             value = {**value, **before}
         elif only_new and (before is not None or value_in(settings, where[:-1]) is None):

@@ -127,7 +127,7 @@ def _limit(pool: Mapping[str, Any]) -> tuple[int, int]:
     """Return Karpenter's bound of a pool's GPUs, 0 without one, and the parts that it is divided
     among: a pool for each machine, and nodes on demand.
     """
-    gpus = inside(pool.get("limits"), "gpu")
+    gpus = inside(pool.get("limits"), "gpu") or inside(pool.get("limits"), "nodes")
     kinds, sizes = pool.get("capacity"), 1
     for each in pool.get("requirements") or ():
         values = each.get("values") if isinstance(each, dict) else None

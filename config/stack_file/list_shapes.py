@@ -19,21 +19,35 @@ STEPS = ({"pool"}, {"onDemand"})
 """Keys of the two kinds of steps."""
 
 
-def chain_of(value: Any, file: Mapping[str, Any]) -> tuple[int, str] | None:
-    """Return index and name of the pool that a list of steps is for, which stands where it has no
-    place: the first spot pool that is no step itself; None for other lists.
+def chain_of(value: Any, file: Mapping[str, Any]) -> list[tuple[int, str]]:
+    """Return index and name of the pools that a list of steps is for, which stands where it has no
+    place: the first spot pool that is no step itself, or all of them for steps on demand alone;
+    none for other lists.
     """
     if not isinstance(value, list) or not value:
-        return None
+        return []
     if not all(isinstance(each, dict) and {*each} in STEPS for each in value):
-        return None
-    steps = [each.get("pool") for each in value]
+        return []
+    steps = [each["pool"] for each in value if "pool" in each]
     pools = file.get("pools")
-    for index, pool in enumerate(pools if isinstance(pools, list) else ()):
-        spot = isinstance(pool, dict) and pool.get("capacity") == "spot" and "fallback" not in pool
-        if spot and pool.get("name") not in steps:
-            return index, shown(pool.get("name"))
-    return None
+    found = [
+        (index, shown(pool.get("name")))
+        for index, pool in enumerate(pools if isinstance(pools, list) else ())
+        if isinstance(pool, dict)
+        and pool.get("capacity") == "spot"
+        and "fallback" not in pool
+        and pool.get("name") not in steps
+    ]
+    return found[:1] if steps else found
+
+
+def of_single_keys(value: list[Any], fields: Mapping[str, FieldInfo]) -> dict[str, Any] | None:
+    """Return the object that a list of objects with one of its keys each means; None for others."""
+    whole = {key: one for each in value if isinstance(each, dict) for key, one in each.items()}
+    alone = all(isinstance(each, dict) and len(each) == 1 for each in value)
+    return (
+        whole if alone and len(whole) == len(value) > 1 and whole.keys() <= fields.keys() else None
+    )
 
 
 def of_pairs(value: list[Any], fields: Mapping[str, FieldInfo]) -> dict[str, Any] | None:

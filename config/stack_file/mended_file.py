@@ -95,6 +95,8 @@ def mended_file(
     for each in reversed(errors):  # the last entry of a list first, see below
         if each.what == NOT_A_KEY or "; a pool has one machine: " in each.remedy:
             follow(mended, each, examples, only_new=True)
+        elif each.what.startswith(f"{NOT_A_KEY}, and is "):
+            follow(mended, each, examples)  # its value is wrong as well
         elif each.remedy == "remove it":
             remove(mended, place_of(each.path))
     for place in [*_empty(mended)]:

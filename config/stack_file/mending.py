@@ -86,8 +86,11 @@ class Mended:
         pool = value_at(self.file, path.partition(".")[0])
         if path == "cloud.fallback" and (first := list_shapes.chain_of(value, self.file)):
             what = "is a list of steps, which belong to a pool"
-            remedy = f"move it, as `fallback`, below the pool that comes first: {first[1]}"
-            self._moved.append((self.as_written(path), f"pools[{first[0]}].fallback", value))
+            names = ", ".join(name for _, name in first)
+            remedy = f"move it, as `fallback`, below the pool that it is for: {names}"
+            self._moved += [
+                (self.as_written(path), f"pools[{index}].fallback", value) for index, _ in first
+            ]
             self.add(path, what, remedy)
             return {}
         if meant := shapes.meant_object(value, model, self.own_taints, pool):

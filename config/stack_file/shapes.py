@@ -16,7 +16,7 @@ from config.model.fields import Model, alternatives
 from config.model.structure import by_key, holds_secret, models
 from config.model.wrong_shape import not_an_object, shown
 from config.stack_file.hints import keys_here
-from config.stack_file.list_shapes import STEPS, of_pairs, of_words
+from config.stack_file.list_shapes import STEPS, of_pairs, of_single_keys, of_words
 from config.stack_file.written_out import (
     as_yaml,
     assignments,
@@ -128,6 +128,8 @@ def meant_object(
     """
     fields = by_key(model)
     if isinstance(value, list):
+        if whole := of_single_keys(value, fields):
+            return "is a list, not an object", "write its keys without `- ` before each", whole
         meant = of_pairs(value, fields) or of_words(value, model)
         what = "is a list, not an object"
         return (what, f"write `{in_flow(meant, model)}`", meant) if meant else None

@@ -25,7 +25,7 @@ from config.model.cluster import (
 from config.model.fields import alternatives
 from config.model.release import Override
 from config.model.scheduling import Scheduling
-from config.model.structure import holds_secret
+from config.model.structure import by_key, holds_secret
 from config.model.workloads import Workloads
 from config.stack_file.hints import Hints
 from config.stack_file.mending import Mended
@@ -158,6 +158,7 @@ def read_top_keys(
                 if raw
                 else "write `config:` above it, and indent all settings"
             )
+            how += f", each after `{prefix}`" * (not raw and not namespace)
             remedy = how if key in (name, f"{prefix}{name}") else f"{how}; {remedy}"
             what = what if raw else "stands in a file without `config:`"
         elif namespace:
@@ -280,6 +281,26 @@ def take_system_pool(settings: dict[str, Any], prefix: str, mended: Mended) -> N
         moved = range(index, len(pools) - 1)
         mended.written |= {f"pools[{place}]": f"pools[{place + 1}]" for place in moved}
         return
+
+
+def of_another_cloud(cloud: Registration, settings: Mapping[str, Any]) -> Registration | None:
+    """Return the cloud that all machines of a file are of, if it is another than its provider, and
+    `cloud` has a key of it alone.
+    """
+    pools = settings.get("pools")
+    listed = [settings.get("systemPool"), *(pools if isinstance(pools, list) else [])]
+    sizes = [each.get("machine") for each in listed if isinstance(each, dict)]
+    makers = {registry.with_machine(size) if isinstance(size, str) else None for size in sizes}
+    if len(sizes) < _SEVERAL or len(makers) != 1 or not cloud.traits.makes_pools:
+        return None
+    (maker,) = makers
+    other = (each for each in registry.registrations() if each.traits is maker)
+    written, own = settings["cloud"].keys(), by_key(cloud.settings).keys()
+    return next((each for each in other if written & by_key(each.settings).keys() - own), None)
+
+
+_SEVERAL = 3
+"""Machines of a file that tell its cloud."""
 
 
 def likely_provider(cloud: Mapping[str, Any], settings: Mapping[str, Any]) -> Registration | None:

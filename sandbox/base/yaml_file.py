@@ -199,6 +199,10 @@ def _fault(text: str, broken: YAMLError) -> tuple[int | None, str]:
             return stopped, f"a comma is missing before `{key[0]}`"
     if 0 < stopped <= len(lines) and re.match(r"\s*[\u2010-\u2015] ", lines[stopped - 1]):
         return stopped, "the line begins with a long dash; type a hyphen, `-`"
+    if problem.startswith("expected <block end>"):
+        odd = next((n for n, line in yaml_mending.of_values(lines[:stopped]) if _odd_quotes(line)), stopped)
+        if odd < stopped:
+            return odd, "a quote is not closed"
     if problem.startswith("expected <block end>") and (column := yaml_mending.top_column(lines, stopped)) is not None:
         return stopped, f"a setting is indented too deep; begin the line in column {column + 1}, as the settings above"
     if problem.startswith("expected <block end>") and (item := yaml_mending.entry_above(lines, stopped)):

@@ -53,7 +53,7 @@ MISTAKES = [
     ({**good(), "cloud": {**good()["cloud"], "kubeflow-spot:dcgmExporter": {"enabled": True}}}, 'cloud["kubeflow-spot:dcgmExporter"]', "stands inside `kubeflow-spot:cloud`: it is indented too deep -> begin it in the column of `kubeflow-spot:cloud`"),
     (edited({**good(), "cluster.name": "ml-x", "cluster.tags.team": "a"}, {}, ["cluster"]), '["cluster.name"]', "is one key, with dots in its name; so is cluster.tags.team -> write `kubeflow-spot:cluster: {name: ml-x, tags: {team: a}}` in their place"),
     ({**good(), "cluster.protect": "true"}, '["cluster.protect"]', "write `protect: true` under `kubeflow-spot:cluster` in its place, as `pulumi config set --path` does"),
-    (on_gke([L4], fallback=[{"onDemand": {"maxNodes": 2}}]), "cloud.fallback", "is a list of steps, which belong to a pool -> move it, as `fallback`, below the pool that comes first: 'l4'"),
+    (on_gke([L4], fallback=[{"onDemand": {"maxNodes": 2}}]), "cloud.fallback", "is a list of steps, which belong to a pool -> move it, as `fallback`, below the pool that it is for: 'l4'"),
     (extra_pool(fallback=["onDemand"], capacity="spot"), "pools[3].fallback[0]", "is 'onDemand', which is text and not an object -> write `{onDemand: {maxNodes: 3}}`"),
     (extra_pool(maxNodes="${MOST}"), "pools[3].maxNodes", "is '${MOST}', which nothing replaces here -> write the value itself"),
     (good(cluster={"name": "-ml"}), "cluster.name", "3 to 54"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints
 
@@ -27,6 +27,11 @@ class AzureExistingNetwork(Model):
 
 class AzureNetwork(Model):
     """The virtual network of the nodes, and the ranges inside the cluster; immutable."""
+
+    @classmethod
+    def meant_by(cls, text: str) -> dict[str, Any] | None:
+        """Read the name of what enforces NetworkPolicy objects."""
+        return {"policy": text} if text in ("azure", "calico", "cilium") else None
 
     existing: AzureExistingNetwork | None = optional(
         None, "An existing virtual network to use. Default: the stack makes one."
