@@ -3,24 +3,39 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, Protocol, get_args
 
 from config.base.near import nearest
-from config.base.problems import as_path
+from config.base.problems import Problem, as_path
 from config.model.fields import Model
 from config.model.structure import by_key, holds_secret
 from config.model.wrong_shape import not_a_list
 from config.stack_file import list_shapes, shapes
 from config.stack_file.written_out import flow
 
-if TYPE_CHECKING:
-    from config.stack_file.mending import Mended
+
+class Guesses(Protocol):
+    """The guesses of a stack file (`mending.Mended`), as far as lists need them."""
+
+    problems: list[Problem]
+    written: dict[str, str]
+    guessed: set[str]
+    examples: dict[str, str]
+
+    def as_written(self, path: str) -> str:
+        """Return a path as the user spells it."""
+
+    def value(self, value: Any, annotation: Any, path: str) -> Any:
+        """Return the value with every guess made, for a place of this type."""
+
+    def add(self, path: str, what: str, remedy: str) -> None:
+        """Report a problem of a place in the program's spelling."""
 
 
 _AS_TEXTS = "write `[{}]`; for names write one `- ...` a line, and the name behind a ` #`"
 
 
-def read_list(mended: Mended, value: Any, inner: Any, path: str) -> Any:
+def read_list(mended: Guesses, value: Any, inner: Any, path: str) -> Any:
     form = shapes.structure(inner)
     model: type[Model] | None = form if isinstance(form, type) else None
     if isinstance(value, list):
@@ -47,7 +62,7 @@ def read_list(mended: Mended, value: Any, inner: Any, path: str) -> Any:
     return value
 
 
-def _items(mended: Mended, value: dict[Any, Any], model: type[Model], path: str) -> list[Any]:
+def _items(mended: Guesses, value: dict[Any, Any], model: type[Model], path: str) -> list[Any]:
     """Read an object in place of a list: as its only item, or as several by their names."""
     fields = by_key(model)
     identity = next((key for key in ("name", "namespace", "pin") if key in fields), None)

@@ -133,6 +133,8 @@ def meant_object(
         meant = of_pairs(value, fields) or of_words(value, model)
         what = "is a list, not an object"
         return (what, f"write `{in_flow(meant, model)}`", meant) if meant else None
+    if isinstance(value, str) and (pairs := of_pairs(re.split(r"[,\s]+", value), fields)):
+        return not_an_object(value, model)[0], f"write `{in_flow(pairs, model)}`", pairs
     if "onDemand" in fields and isinstance(value, str) and bare(value) == "ondemand":
         most = pool.get("maxNodes", 2) if isinstance(pool, dict) else 2
         step = {"onDemand": {"maxNodes": most}}
