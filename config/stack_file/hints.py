@@ -141,7 +141,8 @@ class Hints:
         if near := nearest(key, fields, _SURELY if places else NEAR):
             return f"did you mean `{near}`?", near
         if key in self._types:
-            return f"its place is `{self._prefix}{key}`, beside the others", f"/{key}"
+            once = ", once for all pools" * path.startswith("pools[")
+            return f"its place is `{self._prefix}{key}`, beside the others{once}", f"/{key}"
         if other := opposite(key, fields):
             how = "the meaning is the other way round"
             return f"write `{other}: false` where it is true: {how}", None

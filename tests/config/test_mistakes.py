@@ -406,6 +406,16 @@ def test_a_decision_of_an_existing_clusters_owner_is_no_setting(key: str, value:
     assert (problem.path, problem.what[:6]) == (f"cloud.{key}", "is set")
 
 
+def test_a_pool_with_the_name_of_another_gets_the_one_that_a_chain_misses() -> None:
+    big = {"name": "t4", "machine": "Standard_NC16as_T4_v3", "capacity": "spot", "maxNodes": 2}
+    first = {**big, "machine": "Standard_NC4as_T4_v3"}
+    for step, said in (({"pool": "t4big"}, "such as t4big"), ({"onDemand": {"maxNodes": 2}}, "such as t4b")):
+        found = errors(good(pools=[{**first, "fallback": [step]}, big]))
+        assert any(said in each.remedy for each in found if each.path == "pools[1].name"), found
+    dashed = errors(good(pools=[{**first, "name": "t4-spot"}, {**big, "name": "t4-spot"}]))
+    assert any("such as t4spotb" in each.remedy for each in dashed), dashed
+
+
 def test_what_stands_beside_a_switch_of_another_tool_is_read_at_its_place() -> None:
     group = "0b7f2a8e-91c4-4d0e-a3c3-6c1d2f5b9a77"
     found = errors(
