@@ -87,7 +87,7 @@ def test_every_block_has_a_test_and_the_pages_are_short() -> None:
         runners.setdefault(block.page.stem, set()).add(tasks.runner(block))
     assert set(runners) == {page.stem for page in tasks.PAGES}
     sizes: dict[str, Any] = {page.stem: page.stat().st_size for page in tasks.PAGES}
-    assert sum(sizes.values()) <= 77_700, sizes
+    assert sum(sizes.values()) <= 78_000, sizes
 
 
 def test_the_index_leads_to_every_page() -> None:
