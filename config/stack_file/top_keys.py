@@ -252,14 +252,14 @@ def _with_dotted(raw: Mapping[str, Any], prefix: str, mended: Mended) -> dict[st
 
 
 def _laid_over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an object with the keys of another; what both have, is the first one's."""
+    """Return an object with the keys of another, `above`, whose values count."""
     both = dict(below)
     for key, value in above.items():
         there = both.get(key)
         if isinstance(there, dict) and isinstance(value, dict):
             both[key] = _laid_over(there, value)
         else:
-            both.setdefault(key, value)
+            both[key] = value
     return both
 
 
