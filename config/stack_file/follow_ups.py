@@ -111,7 +111,7 @@ def joined(of_reading: list[Problem], of_rules: list[Problem], reading: Reading)
             what, remedy = first.what, first.remedy
         if problem.remedy.startswith("remove it"):
             what, remedy = problem.what, problem.remedy  # its value does not matter
-        elif place:
+        elif place and problem.remedy not in first.remedy:
             remedy = with_right_value(first.remedy, *place, problem.remedy)
         elif problem.path in reading.meant and OF_AN_EXAMPLE not in problem.what:
             remedy = problem.remedy  # the value as it was meant would be refused

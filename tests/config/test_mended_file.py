@@ -61,6 +61,14 @@ def test_what_only_shows_when_the_others_are_mended_is_told_at_once() -> None:
     assert loader.mend(FILE, []).further == ()
 
 
+def test_two_ranges_of_examples_under_a_wrong_key_are_asked_for_once() -> None:
+    ranges = "203.0.113.0/24,198.51.100.7/32"
+    raw = {**FILE, "cloud": {**FILE["cloud"], "apiServerAuthorizedIpRanges": ranges}}
+    (found,) = [each for each in loader.read_stack(raw, accepts_examples=False)[1] if not each.warning]
+    assert "203.0.113.0/24 and 198.51.100.7/32 in it" in found.what
+    assert found.remedy.count("the public addresses of your callers") == 1
+
+
 def test_ranges_of_examples_are_asked_for_in_the_same_round_as_their_form() -> None:
     access = {"authorizedRanges": [{"address": "203.0.113.0/26", "note": "office"}]}
     raw = {**FILE, "cloud": {**FILE["cloud"], "access": access}}
