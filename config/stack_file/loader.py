@@ -261,11 +261,12 @@ def _registration(settings: dict[str, Any], mended: Mended) -> Registration | No
         settings["cloud"] = [cloud] if in_a_list else cloud
     written = cloud.get("provider")
     registration = registry.registration(written)
-    if registration and (other := top_keys.of_another_cloud(registration, settings)):
+    if registration and (other := top_keys.of_another_cloud(registration, cloud, settings)):
         what = f"is {written}, and all machines are {other.traits.title}'s"
         remedy = f"write `provider: {other.provider}`; or machines of {registration.traits.title}"
         mended.problems.append(Problem(mended.as_written(f"{path}.provider"), what, remedy))
-        settings["cloud"] = {**cloud, "provider": other.provider}
+        guessed = {**cloud, "provider": other.provider}
+        settings["cloud"] = [guessed] if in_a_list else guessed
         return other
     if registration is None:
         words = wrong_shape.shown if isinstance(written, str) else wrong_shape.type_in_words

@@ -283,9 +283,11 @@ def take_system_pool(settings: dict[str, Any], prefix: str, mended: Mended) -> N
         return
 
 
-def of_another_cloud(cloud: Registration, settings: Mapping[str, Any]) -> Registration | None:
+def of_another_cloud(
+    cloud: Registration, written: Mapping[str, Any], settings: Mapping[str, Any]
+) -> Registration | None:
     """Return the cloud that all machines of a file are of, if it is another than its provider, and
-    `cloud` has a key of it alone.
+    what is `written` under `cloud` has a key of it alone.
     """
     pools = settings.get("pools")
     listed = [settings.get("systemPool"), *(pools if isinstance(pools, list) else [])]
@@ -295,8 +297,9 @@ def of_another_cloud(cloud: Registration, settings: Mapping[str, Any]) -> Regist
         return None
     (maker,) = makers
     other = (each for each in registry.registrations() if each.traits is maker)
-    written, own = settings["cloud"].keys(), by_key(cloud.settings).keys()
-    return next((each for each in other if written & by_key(each.settings).keys() - own), None)
+    own = by_key(cloud.settings).keys()
+    keys = written.keys() - own
+    return next((each for each in other if keys & by_key(each.settings).keys()), None)
 
 
 _SEVERAL = 3

@@ -61,6 +61,16 @@ def test_what_only_shows_when_the_others_are_mended_is_told_at_once() -> None:
     assert loader.mend(FILE, []).further == ()
 
 
+@pytest.mark.parametrize("wrap", [lambda cloud: cloud, lambda cloud: [cloud]], ids=["an object", "a list"])
+def test_a_file_of_another_cloud_throughout_is_told_its_provider(wrap: Any) -> None:
+    cloud = {"provider": "azure", "project": "our-ml-project", "location": "europe-west4", "zones": ["europe-west4-a"]}
+    pools = [{"name": name, "machine": "n2-standard-8", "maxNodes": 2} for name in ("a", "b")]
+    raw = {**FILE, "cloud": wrap(cloud), "systemPool": {"machine": "e2-standard-4", "maxNodes": 2}, "pools": pools}
+    found = [each for each in errors(raw) if each.path.endswith("provider")]
+    assert [each.remedy for each in found] == ["write `provider: gcp`; or machines of AKS"]
+    assert not [each for each in errors(raw) if "project" in each.path or "machine" in each.path]
+
+
 def test_two_ranges_of_examples_under_a_wrong_key_are_asked_for_once() -> None:
     ranges = "203.0.113.0/24,198.51.100.7/32"
     raw = {**FILE, "cloud": {**FILE["cloud"], "apiServerAuthorizedIpRanges": ranges}}
