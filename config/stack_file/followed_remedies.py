@@ -122,13 +122,13 @@ def _add_pools(settings: dict[str, Any], place: Place, remedy: str) -> None:
     )
     if not found or place[0] != "pools" or not isinstance(pools, list):
         return
-    for text in re.findall(r"`- ([^`]+)`", found[1]):
-        if not any(each["name"] == yaml.safe_load(text)["name"] for each in pools):
-            pools.append(yaml.safe_load(text))
+    names = [each.get("name") for each in pools if isinstance(each, dict)]
+    added = [dict(_pairs(text)) for text in re.findall(r"`- ([^`]+)`", found[1])]
+    pools += [each for each in added if each.get("name") not in names]
     pool = value_in(settings, place[:2])
-    if steps and isinstance(pool, dict):
-        first = [yaml.safe_load(text) for text in re.findall(r"`- ([^`]+)`", steps[1])]
-        after = pool.get("fallback") or []
+    after = (pool.get("fallback") or []) if isinstance(pool, dict) else None
+    if steps and isinstance(pool, dict) and isinstance(after, list):
+        first = [dict(_pairs(text)) for text in re.findall(r"`- ([^`]+)`", steps[1])]
         pool["fallback"] = [*(step for step in first if step not in after), *after]
 
 

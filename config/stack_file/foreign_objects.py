@@ -92,9 +92,11 @@ def machines(sizes: list[str], pool: Mapping[str, Any]) -> str:
     if not others:
         return f"write `machine: {first}` in its place"
     steps, added = _further_pools(others, pool, _most(pool))
-    return (
-        f"write `machine: {first}` in its place; a pool has one machine: {added}, and "
-        f"{' and '.join(f'`- {step}`' for step in steps)} first under this pool's `fallback`"
+    then = (
+        f", and {' and '.join(f'`- {step}`' for step in steps)} first under this pool's `fallback`"
+    )
+    return f"write `machine: {first}` in its place; a pool has one machine: {added}" + then * bool(
+        steps
     )
 
 
@@ -104,23 +106,29 @@ def _further_pools(
     """Return steps of a `fallback` to spot pools like this one with other machines, and the remedy
     that adds those pools.
     """
-    labels = flow(pool["labels"]) if isinstance(pool.get("labels"), dict) else ""
-    names = [f"{pool.get('name', 'pool')}{letter}" for letter in "bcdefgh"]
+    named, own = str(pool.get("name", "")), pool.get("labels")
+    plain = isinstance(own, dict) and all(_PLAIN.fullmatch(f"{key}{own[key]}") for key in own)
+    labels = f", labels: {flow(own)}" if plain and own else ""
+    names = [f"{named if _PLAIN.fullmatch(named) else 'pool'}{letter}" for letter in "bcdefgh"]
+    several = [*zip(names, filter(_PLAIN.fullmatch, sizes), strict=False)]
     pools = [
-        f"`- {{name: {name}, machine: {size}, capacity: spot, maxNodes: {most}"
-        f"{f', labels: {labels}' * bool(labels)}}}`"
-        for name, size in zip(names, sizes, strict=False)
+        f"`- {{name: {name}, machine: {size}, capacity: spot, maxNodes: {most}{labels}}}`"
+        for name, size in several
     ]
-    return [f"pool: {name}" for name, _ in zip(names, sizes, strict=False)], (
-        f"add {' and '.join(pools)} below"
-    )
+    added = f"add {' and '.join(pools)} below" if pools else "each other one is a pool of its own"
+    return [f"pool: {name}" for name, _ in several], added
+
+
+_PLAIN = re.compile(r"[\w./-]+")
+"""A text that needs no quotes, and no escape in a message."""
 
 
 def _most(pool: Mapping[str, Any]) -> object:
     """Return the most nodes of a pool, which may have another tool's key for them."""
     limit, parts = _limit(pool)
     most = max(1, limit // parts) if limit else 2
-    return next((each for name, each in pool.items() if "max" in name.lower()), most)
+    written = (each for name, each in pool.items() if "max" in str(name).lower())
+    return next((each for each in written if type(each) is int), most)
 
 
 def _limit(pool: Mapping[str, Any]) -> tuple[int, int]:
@@ -129,7 +137,8 @@ def _limit(pool: Mapping[str, Any]) -> tuple[int, int]:
     """
     gpus = inside(pool.get("limits"), "gpu") or inside(pool.get("limits"), "nodes")
     kinds, sizes = pool.get("capacity"), 1
-    for each in pool.get("requirements") or ():
+    asked = pool.get("requirements")
+    for each in asked if isinstance(asked, list) else ():
         values = each.get("values") if isinstance(each, dict) else None
         if isinstance(values, list) and each.get("key") == "karpenter.sh/capacity-type":
             kinds = values
