@@ -75,7 +75,9 @@ def _costs(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         needed = pools[chain[0]].gpus if chain else 1
         costs = {name: useful_gpu_hour(pools[name], spec, cloud, needed) for name in chain}
         priced = [
-            (order.index(name), name, cost) for name in chain if (cost := costs[name]) is not None
+            (order.index(name), name, cost)
+            for name in chain
+            if name in order and (cost := costs[name]) is not None
         ]
         for (_, first, dear), (_, then, cheap) in pairwise(sorted(priced)):
             if dear > cheap:

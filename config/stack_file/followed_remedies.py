@@ -141,7 +141,7 @@ def _written(
     if said := _SNIPPETS.match(remedy):
         around = _UNDER.match(remedy, said.end())
         for key, value in (pair for text in SNIPPET.findall(said[1]) for pair in _pairs(text)):
-            names = tuple(key.split("."))
+            names = tuple(str(key).split("."))
             if around:
                 outer = tuple(around[1].split("."))
                 yield (*(outer if outer[0] == place[0] else (*place[:-1], *outer)), *names), value

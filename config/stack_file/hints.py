@@ -297,7 +297,9 @@ class Hints:
                     return f"remove it here, and under `{there}` {foreign.remedy}"
                 if f"{there}.{foreign.key}" == path:
                     return "take the key away, and write what it holds one level higher"
-                return move_it([f"{there}.{foreign.key}"], self._types)
+                of_the_file = foreign.key.split(".")[0] in self._types
+                place = foreign.key if of_the_file else f"{there}.{foreign.key}"
+                return move_it([place], self._types)
         return None
 
     @cached_property
