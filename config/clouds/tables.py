@@ -43,6 +43,12 @@ class Machine:
     whole_gpus: bool = True
     """False where a GPU is a part of a card."""
 
+    @property
+    def short_gpu(self) -> str:
+        """The GPU model without its maker, such as t4; empty where it is not of NVIDIA."""
+        short = re.match(r"nvidia-(?:tesla-)?(\w+)", self.gpu_model)
+        return short[1] if short else ""
+
 
 @dataclass(frozen=True)
 class Attachable:

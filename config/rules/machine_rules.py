@@ -79,11 +79,7 @@ def _named_like(pool: AnyPool, theirs: Machine, cloud: Cloud) -> str:
     empty if another cloud's machine, `theirs`, has the GPU of the name too.
     """
     name = known(lambda: pool.name, "") or ""
-    models = {
-        each.gpu_model: short[1]
-        for each in cloud.sold()
-        if (short := re.match(r"nvidia-(?:tesla-)?(\w+)", each.gpu_model))
-    }
+    models = {each.gpu_model: each.short_gpu for each in cloud.sold() if each.short_gpu}
     said = {model for model, short in models.items() if name.lower().startswith(short)}
     found = [each for each in cloud.sold() if each.gpu_model in said and each.gpus]
     if not found or theirs.gpu_model in said:

@@ -86,16 +86,16 @@ def _names(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
 
 def _other_name(claim: _Claim, draft: Draft, cloud: Cloud) -> str:
     """Return a name for a pool that has another's: the one that a chain misses, or its GPU's."""
-    chains = of_each(draft.pools.values(), lambda pool: pool.fallback)
+    chains = draft.of_pools(lambda pool: pool.fallback)
     named = {name for chain in chains for name in of_each(chain, lambda step: step.pool) if name}
-    missing = named - {*of_each(draft.pools.values(), lambda pool: pool.name)}
+    missing = named - set(draft.of_pools(lambda pool: pool.name))
     if len(missing) == 1 and re.fullmatch(cloud.pool_name, next(iter(missing))):
         return missing.pop()
     pools = (pool for path, pool in draft.written_pools() if claim.path == f"{path}.name")
     sizes = [known(partial(_machine, pool, cloud), None) for pool in pools]
-    gpu = re.match(r"nvidia-(?:tesla-)?(\w+)", sizes[0].gpu_model) if sizes and sizes[0] else None
-    if gpu and not claim.name.startswith(gpu[1]):
-        return gpu[1]
+    gpu = sizes[0].short_gpu if sizes and sizes[0] else ""
+    if gpu and not claim.name.startswith(gpu):
+        return gpu
     plain = re.sub("[^a-z0-9]", "", claim.name.lower())[: cloud.pool_name_length - 1]
     fits = re.fullmatch(cloud.pool_name, f"{claim.name}b")
     return f"{claim.name}b" if fits else f"{plain}b"

@@ -157,7 +157,7 @@ def _critical_addons_only(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
 
 def general_pool(draft: Draft, cloud: Cloud) -> str:
     """Return the remedy for a stack whose pods without GPUs have no on-demand pool."""
-    taken = of_each(draft.pools.values(), lambda pool: pool.name)
+    taken = draft.of_pools(lambda pool: pool.name)
     numbered = (f"general{number}" for number in range(2, len(taken) + 2))
     names = ("general", "cpu", "platform", "basic", *numbered)
     free = next(name for name in names if name not in taken)

@@ -166,7 +166,7 @@ def _fallback_pools(
 
 def _in_chains(draft: Draft) -> set[str]:
     """Return the names of the pools that have a chain, or are a step of one."""
-    chains = of_each(draft.pools.values(), lambda pool: (pool.name, pool.fallback))
+    chains = draft.of_pools(lambda pool: (pool.name, pool.fallback))
     steps = {name for _, chain in chains for name in of_each(chain, lambda step: step.pool) if name}
     return steps | {name for name, chain in chains if chain}
 
